@@ -67,7 +67,7 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
         program::perform(step, functions);
     }
     results->schedule_source =
-        program::print_schedule(problem.algorithm, program::schedule_of(outputs));
+        program::print_schedule_block(problem.algorithm, program::schedule_of(outputs));
 }
 
 void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerParams &params,

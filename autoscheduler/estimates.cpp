@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 #include <bit>
 
 namespace tessera::autoscheduler {
@@ -88,6 +89,22 @@ std::optional<int64_t> Estimates::number(const Expr &e) const {
     if (!e.defined()) return std::nullopt;
     if (auto constant = as_const_int(e)) return constant;
     return as_const_int(algebra::simplify(WithNumbers(*this)(e)));
+}
+
+std::string Estimates::why_no_number(const Expr &e) const {
+    std::string why;
+    const auto blame = [&](const ir::Referent *referent, bool is_known, const char *what) {
+        const auto *p = dynamic_cast<const Parameter *>(referent);
+        if (p && !is_known && why.empty())
+            why = str("the ", what, " ", p->name, " has no estimate");
+    };
+    for_each_node(e, [&](const Variable &v) {
+        blame(v.referent.get(), number(Expr(&v)).has_value(), "Param");
+    });
+    for_each_node(e, [&](const BufferProperty &b) {
+        blame(b.referent.get(), number(Expr(&b)).has_value(), "size of");
+    });
+    return why.empty() ? "it is no constant" : why;
 }
 
 }  // namespace tessera::autoscheduler

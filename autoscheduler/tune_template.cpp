@@ -226,7 +226,7 @@ private:
         knobs.call(schedule, as_in(best[0]->candidate.chosen), refusal);
         if (!refusal.empty())
             throw CompileError(str("the template refuses what it did before: ", refusal));
-        r.schedule_source = program::print_schedule(algorithm, program::schedule_of(outputs));
+        r.schedule_source = program::print_schedule_block(algorithm, program::schedule_of(outputs));
         return r;
     }
     [[noreturn]] void refuse() const {

@@ -23,6 +23,9 @@ public:
     // Takes these choices, by their texts, as TemplateResult has them; the first one where a knob
     // is not among them. CompileError from choose() if a knob has no such choice.
     explicit Knobs(std::map<std::string, std::string> choices);
+    // Knobs({{"rows", "16"}}), which could be two maps.
+    explicit Knobs(std::initializer_list<std::pair<const std::string, std::string>> choices)
+        : Knobs(std::map<std::string, std::string>(choices)) {}
 
     // Returns one of the choices. A knob may be asked for only under some choices of others; where
     // it is asked for again, it gives the same. CompileError if there are no choices, or other ones
@@ -90,7 +93,8 @@ TemplateResult tune_template(const Pipeline &pipeline, const ScheduleTemplate &s
                              const Target &target, const TuneOptions &options = {});
 
 // Makes it an autoscheduler: apply_autoscheduler(target, {"name", {{"trials", "40"}}}), with the
-// options trials, seconds, seed, log and parallelism.
+// options trials, seconds, seed, log and parallelism. It schedules the pipeline that it is given,
+// whichever that is: pipeline.outputs(), get_func().
 void add_template(const std::string &name, std::function<void(const Pipeline &, Knobs &)> schedule);
 
 }  // namespace tessera

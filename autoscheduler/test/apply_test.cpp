@@ -68,6 +68,58 @@ TEST_SUITE("autoscheduler, by its names") {
                               "set_estimate(y, min, extent) for its dimension 1"),
             CompileError);
     }
+    TEST_CASE("a size that is no positive number is refused, with its place") {
+        Var x("x");
+        Func f("sized");
+        f(x) = x;
+        CHECK_THROWS_WITH_AS(f.set_estimate(x, 0, 0), doctest::Contains("apply_test.cpp:"),
+                             CompileError);
+        CHECK_THROWS_WITH_AS(f.set_estimate(x, 0, -3),
+                             doctest::Contains("set_estimate: the extent -3 of the dimension x of "
+                                               "sized is not positive"),
+                             CompileError);
+        CHECK_THROWS_WITH_AS(f.output_buffer().dim(0).set_estimate(0, 0),
+                             doctest::Contains("set_estimate: the extent 0 of the dimension 0 of "),
+                             CompileError);
+        const auto refusal = [&] {
+            try {
+                source_of(f, {"simple"});
+            } catch (const CompileError &e) {
+                return std::string(e.what());
+            }
+            return std::string();
+        };
+        Param<int> n("n");
+        f.set_estimate(x, 0, n * 2);
+        const std::string unknown = refusal();
+        CAPTURE(unknown);
+        CHECK(unknown.starts_with("apply_test.cpp:"));
+        CHECK(unknown.find("the estimated extent of x (dimension 0 of the output sized) has to be "
+                           "a number, but it is n * 2: the Param n has no estimate") !=
+              std::string::npos);
+        n.set_estimate(0);
+        const std::string none = refusal();
+        CHECK(none.starts_with("apply_test.cpp:"));
+        CHECK(none.find("the estimated extent of x (dimension 0 of the output sized) has to be "
+                        "positive, not 0") != std::string::npos);
+        n.set_estimate(50);
+        CHECK(refusal() == "");
+    }
+    TEST_CASE("without parameters, the default is meant") {
+        Pipeline::set_default_autoscheduler_name("simple");
+        Func blur = small_blur();
+        const AutoSchedulerResults r =
+            Pipeline(blur).apply_autoscheduler(get_jit_target_from_environment());
+        Pipeline::set_default_autoscheduler_name("tessera");
+        CHECK(r.schedule_source.find(".vectorize(") != std::string::npos);
+    }
+    TEST_CASE("the schedule is a block, which can be pasted behind what has the same names") {
+        const std::string source = source_of(small_blur(), {"simple"});
+        CHECK(source.starts_with("// The schedule of blur, for a Pipeline `pipeline` of the same "
+                                 "algorithm.\n{\n    Func "));
+        CHECK(source.ends_with(";\n}\n"));
+        CHECK(source.find("\n    blur.split(") != std::string::npos);
+    }
     TEST_CASE("options that are none, or no numbers, are refused") {
         CHECK(refusal_of({"simple", {{"paralelism", "2"}}})
                   .find("the autoscheduler simple has no option paralelism; did you mean "
@@ -76,6 +128,12 @@ TEST_SUITE("autoscheduler, by its names") {
                   .find("autoscheduler.trials is a number of at least 0, not 'many'") !=
               std::string::npos);
         CHECK(refusal_of({"tesera"}).find("did you mean tessera?") != std::string::npos);
+        // Where the pipeline asks for it.
+        for (const AutoschedulerParams &params :
+             {AutoschedulerParams("simple", {{"paralelism", "2"}}),
+              AutoschedulerParams("tessera", {{"trials", "many"}}),
+              AutoschedulerParams("tessera", {{"trials", "-1"}}), AutoschedulerParams("tesera")})
+            CHECK(refusal_of(params).starts_with("apply_test.cpp:"));
     }
     TEST_CASE("what is estimated and measured has the schedule that the user gave to a Func") {
         Var x("x"), y("y");

@@ -1,5 +1,6 @@
 #include "autoscheduler/knob_space.h"
 #include "autoscheduler/test/support.h"
+#include "program/print_schedule.h"
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -31,6 +32,12 @@ TuneOptions few(int trials, const std::string &log = "") {
 
 TemplateResult tuned(const Blur &b, const ScheduleTemplate &schedule, const TuneOptions &options) {
     return tune_template(b.blur, schedule, get_jit_target_from_environment(), options);
+}
+
+std::string block_of(const Pipeline &p) {
+    const std::vector<program::FunctionRef> outputs = autoscheduler::outputs_of(p);
+    return program::print_schedule_block(program::Algorithm(outputs),
+                                         program::schedule_of(outputs));
 }
 
 struct LogFile {
@@ -87,7 +94,7 @@ TEST_SUITE("autoscheduler, templates") {
         const TemplateResult best = tuned(
             b, [&](Knobs &k) { b.across.compute_root().vectorize(b.x, k.choose("v", {4, 8})); },
             few(4));
-        CHECK(best.schedule_source == Pipeline(b.blur).schedule_as_cpp());
+        CHECK(best.schedule_source == block_of(Pipeline(b.blur)));
         CHECK(best.schedule_source.find("compute_root()") != std::string::npos);
         CHECK(best.schedule_source.find(", " + best.choices.at("v")) != std::string::npos);
         const Buffer<float> now = b.blur.realize({32, 8}), then = plain.blur.realize({32, 8});
@@ -201,7 +208,7 @@ TEST_SUITE("autoscheduler, templates") {
         const AutoSchedulerResults r = Pipeline(b.blur).apply_autoscheduler(
             get_jit_target_from_environment(), {"rows", {{"trials", "2"}, {"parallelism", "1"}}});
         CHECK(r.schedule_source.find(".vectorize(") != std::string::npos);
-        CHECK(r.schedule_source == Pipeline(b.blur).schedule_as_cpp());
+        CHECK(r.schedule_source == block_of(Pipeline(b.blur)));
         CHECK_THROWS_WITH_AS(
             Pipeline(b.blur).apply_autoscheduler(get_host_target(), {"rows", {{"trails", "2"}}}),
             doctest::Contains("the autoscheduler rows has no option trails; did "
@@ -214,6 +221,8 @@ TEST_SUITE("autoscheduler, templates") {
         CHECK(found.choose("v", {4, 8}) == 8);
         CHECK(found.choose("unroll", {false, true}));
         CHECK(found.choose("other", {3, 5}) == 3);
+        CHECK(Knobs({{"rows", "16"}}).choose("rows", {8, 16}) == 16);  // one alone
+        CHECK(Knobs(std::map<std::string, std::string>{{"v", "8"}}).choose("v", {4, 8}) == 8);
         CHECK_THROWS_WITH_AS(found.choose("v", {2, 4}),
                              doctest::Contains("the knob v has no choice 8; it has 2, 4"),
                              CompileError);

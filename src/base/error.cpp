@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/dialect.h"
+#include "base/places_in_messages.h"
 #include "base/warning.h"
 #include <mutex>
 #include <string_view>
@@ -12,17 +13,6 @@ namespace {
 bool is_of_user(const Location &at) {
     const std::string_view here = __FILE__, own_sources = here.substr(0, here.rfind("base/"));
     return at.known() && !std::string_view(at.file).starts_with(own_sources);
-}
-
-// "file.cpp:12: ..."
-bool begins_with_place(const std::string &what) {
-    size_t end = what.find(": ");
-    if (end == std::string::npos) return false;
-    size_t colon = what.rfind(':', end - 1);
-    if (colon == std::string::npos || colon == 0 || colon + 1 == end) return false;
-    std::string_view line = std::string_view(what).substr(colon + 1, end - colon - 1);
-    return line.find_first_not_of("0123456789") == line.npos &&
-           std::string_view(what).substr(0, colon).find(' ') == std::string_view::npos;
 }
 
 struct Observed {
@@ -45,6 +35,16 @@ std::string to_string(const Location &at) {
 
 std::string place_of_user(const Location &at) {
     return is_of_user(at) ? to_string(at) : std::string();
+}
+
+bool begins_with_place(const std::string &what) {
+    size_t end = what.find(": ");
+    if (end == std::string::npos) return false;
+    size_t colon = what.rfind(':', end - 1);
+    if (colon == std::string::npos || colon == 0 || colon + 1 == end) return false;
+    std::string_view line = std::string_view(what).substr(colon + 1, end - colon - 1);
+    return line.find_first_not_of("0123456789") == line.npos &&
+           std::string_view(what).substr(0, colon).find(' ') == std::string_view::npos;
 }
 
 bool follows_halide(const Location &at) { return dialect() == Dialect::Halide && is_of_user(at); }

@@ -1,4 +1,5 @@
 #include "lang/autoscheduler.h"
+#include "base/places_in_messages.h"
 #include "lang/pipeline.h"
 #include <dlfcn.h>
 #include <mutex>
@@ -63,7 +64,15 @@ AutoSchedulerResults Pipeline::apply_autoscheduler(const Target &target,
     AutoSchedulerResults results;
     results.target = target;
     results.autoscheduler_params = params;
-    scheduler(*this, target, params, &results);
+    try {
+        scheduler(*this, target, params, &results);
+    } catch (const CompileError &e) {
+        // What has no place of its own was asked for here.
+        if (begins_with_place(e.what())) throw;
+        throw CompileError(at, e.what());
+    } catch (const RuntimeError &e) {
+        throw RuntimeError(at, e.what());
+    }
     return results;
 }
 

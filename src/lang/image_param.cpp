@@ -67,7 +67,13 @@ Dimension Dimension::set_bounds(const Expr &min, const Expr &extent, Location at
 Dimension Dimension::set_estimate(const Expr &min, const Expr &extent, Location at) {
     auto &c = parameter->constraints[size_t(d)];
     c.min_estimate = constraint(min, "set_estimate", at);
-    c.extent_estimate = constraint(extent, "set_estimate", at);
+    const Expr estimate = constraint(extent, "set_estimate", at);
+    const auto number = estimate.defined() ? ir::as_const_int(estimate) : std::nullopt;
+    if (number && *number <= 0) {
+        throw CompileError(at, str("set_estimate: the extent ", *number, " of the dimension ", d,
+                                   " of ", parameter->name, " is not positive"));
+    }
+    c.extent_estimate = estimate;
     return *this;
 }
 Dimension Dimension::dim(int i, Location at) const { return Dimension(parameter, i, at); }

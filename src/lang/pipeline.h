@@ -143,9 +143,9 @@ public:
     // ---- Schedules that are found ----
     // Schedules the pipeline by the autoscheduler of that name: one of Tessera's own
     // (docs/autoscheduler.md), or one that this program or a plugin has added
-    // (lang/autoscheduler.h).
+    // (lang/autoscheduler.h). Without a name: the default, which measures.
     AutoSchedulerResults apply_autoscheduler(const Target &target,
-                                             const AutoschedulerParams &params,
+                                             const AutoschedulerParams &params = {},
                                              Location at = Here::current()) const;
     static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &scheduler);
     // Which one is meant where the parameters name none.

@@ -145,6 +145,11 @@ void FuncApplier::operator()(const EstimateDirective &written) {
     EstimateDirective d = written;
     d.min = region_expr("set_estimate", d.min);
     d.extent = region_expr("set_estimate", d.extent);
+    const auto extent = d.extent.defined() ? ir::as_const_int(d.extent) : std::nullopt;
+    if (extent && *extent <= 0) {
+        refuse("set_estimate", str("the extent ", *extent, " of the dimension ", d.var, " of ",
+                                   f.name, " is not positive; nothing would be computed"));
+    }
     std::erase_if(schedule.estimates, [&](const EstimateDirective &e) { return e.var == d.var; });
     schedule.estimates.push_back(d);
 }

@@ -407,4 +407,12 @@ std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
     return SchedulePrinter(algorithm, written, program, pipeline, names, specials).run();
 }
 
+std::string print_schedule_block(const Algorithm &algorithm, const Schedule &schedule) {
+    std::string block = str("// The schedule of ", algorithm.outputs()[0]->name,
+                            ", for a Pipeline `pipeline` of the same algorithm.\n{\n");
+    std::istringstream lines(print_schedule(algorithm, schedule));
+    for (std::string line; std::getline(lines, line);) block += str("    ", line, "\n");
+    return block + "}\n";
+}
+
 }  // namespace tessera::program

@@ -14,4 +14,12 @@ namespace tessera::program {
 std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
                            const std::string &pipeline = "pipeline");
 
+// The same as a block that can stand anywhere behind the algorithm, whatever is declared there:
+//     // The schedule of blur, for a Pipeline `pipeline` of the same algorithm.
+//     {
+//         Func blur = pipeline.get_func(1);
+//         ...
+//     }
+std::string print_schedule_block(const Algorithm &algorithm, const Schedule &schedule);
+
 }  // namespace tessera::program

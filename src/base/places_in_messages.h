@@ -1,0 +1,9 @@
+#pragma once
+#include <string>
+
+namespace tessera {
+
+// Whether a message says where: "file.cpp:12: ...".
+bool begins_with_place(const std::string &message);
+
+}  // namespace tessera
