@@ -141,6 +141,7 @@ bool Validator::place_is_inside(Symbol func, const LoopLevel &place, const LoopL
         for (const program::Definition *version : versions_of(*g->stages[s])) {
             int at = loop_index(version->schedule, place.var());
             if (at < 0) continue;
+            if (level.stage() >= 0 && level.stage() != int(s)) return false;
             if (loop_index(version->schedule, level.var()) < at) return false;
             found = true;
         }
