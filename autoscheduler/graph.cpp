@@ -1,5 +1,8 @@
 #include "autoscheduler/graph.h"
+#include "autoscheduler/by_hand.h"
+#include "autoscheduler/copies.h"
 #include "ir/operators.h"
+#include "ir/printer.h"
 #include <algorithm>
 #include <set>
 
@@ -30,12 +33,6 @@ int Graph::find(Symbol name) const {
 
 namespace {
 
-// A function that the user has scheduled by hand stays as it is.
-bool is_scheduled(const program::FunctionContents &f) {
-    if (!f.schedule.compute_level.means_inlined()) return true;
-    return std::ranges::any_of(f.stages, [](const auto &stage) { return stage->schedule.touched; });
-}
-
 program::Program program_of(const program::ScheduledProgram &scheduled) {
     program::Program p;
     p.outputs = scheduled.outputs();
@@ -47,22 +44,37 @@ program::Program program_of(const program::ScheduledProgram &scheduled) {
 Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &by_hand,
              const std::vector<program::Step> &structure)
     : by_hand(by_hand), structure(structure), scheduled(program::apply(algorithm, by_hand)) {
-    std::set<Symbol> by_user;
-    for (const auto &[name, f] : scheduled.functions()) {
-        if (is_scheduled(*f)) by_user.insert(f->name);
-    }
+    ByHand by_user = complete_by_hand(scheduled);
+    places = std::move(by_user.places);
+    for (const program::Step &step : places) scheduled.perform(step);
     for (const program::Step &step : structure) scheduled.perform(step);
     copy = program::copy_reachable(program_of(scheduled));
     for (const FunctionRef &f : copy.environment.order) {
         add_function(f);
-        is_fixed.push_back(by_user.contains(f->name));
+        functions.back().is_stored = by_user.stored.contains(f->name);
+        is_fixed.push_back(by_user.fixed.contains(f->name));
     }
     for (const FunctionRef &f : copy.program.outputs) {
         functions[size_t(numbers.at(f->name))].is_output = true;
     }
+    fix_images();
     require_regions();
     find_constant_regions();
     find_room();
+}
+
+// Functions that are scheduled by hand read them in place.
+void Graph::fix_images() {
+    for (size_t n = 0; n < functions.size(); n++) {
+        const FunctionNode &f = functions[n];
+        const bool may_be_inlined = !f.is_output && !f.is_stored && !f.consumers.empty();
+        if (!may_be_inlined || image_behind(*this, int(n)) < 0) continue;
+        const auto is_fixed_reader = [&](int c) {
+            const auto reader = size_t(stages[size_t(c)].function);
+            return is_fixed[reader] && !functions[reader].is_extern;
+        };
+        if (std::ranges::all_of(f.consumers, is_fixed_reader)) is_fixed[n] = true;
+    }
 }
 
 void Graph::add_function(const FunctionRef &f) {
@@ -100,46 +112,84 @@ namespace {
 
 // The directives of this kind that the schedule has for the function, the last one first.
 template<typename Directive>
-std::vector<Directive> directives_of(const FunctionNode &f, const program::Schedule &schedule) {
-    std::vector<Directive> all;
+std::vector<program::Written<Directive>> directives_of(const FunctionNode &f,
+                                                       const program::Schedule &schedule) {
+    std::vector<program::Written<Directive>> all;
     for (const program::Step &step : schedule.steps) {
         const auto *of_func = std::get_if<program::FuncStep>(&step.what);
         if (!of_func || step.function != f.function->name) continue;
         const auto *directive = std::get_if<Directive>(&of_func->written.directive);
-        if (directive) all.insert(all.begin(), *directive);
+        if (directive) all.insert(all.begin(), {*directive, of_func->written.at});
     }
     return all;
 }
 
+// The bounds that the user expects of a dimension of an output.
+class EstimatedSpan {
+public:
+    EstimatedSpan(const FunctionNode &f, size_t dimension, const Estimates &estimates)
+        : f(f), dimension(dimension), estimates(estimates), where(f.function->written) {}
+
+    // The first number is taken.
+    void take(const Expr &some_min, const Expr &some_extent, const Location &at) {
+        if (!min) min = estimates.number(some_min);
+        if (extent || !some_extent.defined()) return;
+        extent = estimates.number(some_extent);
+        if (!extent && no_number.defined()) return;
+        where = at.known() ? at : f.function->written;
+        if (!extent) no_number = some_extent;
+    }
+
+    Span span() const {
+        const std::string name = str(f.function->args[dimension], " (dimension ", dimension,
+                                     " of the output ", f.name, ")");
+        if (!extent && no_number.defined()) {
+            refuse(str("the estimated extent of ", name, " has to be a number, but it is ",
+                       no_number, ": ", estimates.why_no_number(no_number)));
+        }
+        if (!extent) {
+            refuse(str("the size of the output ", f.name,
+                       " has to be estimated: call set_estimate(", f.function->args[dimension],
+                       ", min, extent) for its dimension ", dimension));
+        }
+        if (*extent <= 0)
+            refuse(str("the estimated extent of ", name, " has to be positive, not ", *extent));
+        return {min.value_or(0), min.value_or(0) + *extent - 1};
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string &why) const {
+        throw CompileError(where, str("to schedule it automatically, ", why));
+    }
+
+    const FunctionNode &f;
+    const size_t dimension;
+    const Estimates &estimates;
+    std::optional<int64_t> min, extent;
+    Expr no_number;  // an estimate that is none
+    Location where;
+};
+
 // The size that the user expects of an output, per dimension.
 Box estimated(const FunctionNode &f, const program::Schedule &schedule,
               const Estimates &estimates) {
-    Box box(f.function->args.size());
-    for (size_t d = 0; d < box.size(); d++) {
+    Box box;
+    for (size_t d = 0; d < f.function->args.size(); d++) {
         const Symbol arg = f.function->args[d];
-        std::optional<int64_t> min, extent;
-        auto take = [&](const Expr &m, const Expr &e) {
-            if (!min) min = estimates.number(m);
-            if (!extent) extent = estimates.number(e);
-        };
-        for (const auto &e : directives_of<program::EstimateDirective>(f, schedule)) {
-            if (e.var == arg) take(e.min, e.extent);
+        EstimatedSpan span(f, d, estimates);
+        for (const auto &[e, at] : directives_of<program::EstimateDirective>(f, schedule)) {
+            if (e.var == arg) span.take(e.min, e.extent, at);
         }
         if (!f.function->output_buffers.empty() && f.function->output_buffers[0]) {
-            const Parameter &p = *f.function->output_buffers[0];
-            if (!min) min = estimates.min(p, int(d));
-            if (!extent) extent = estimates.extent(p, int(d));
+            const program::DimensionConstraint &c =
+                f.function->output_buffers[0]->constraints.at(d);
+            span.take(c.min_estimate, c.extent_estimate, {});
+            span.take(c.min, c.extent, {});
         }
-        for (const auto &b : directives_of<program::BoundDirective>(f, schedule)) {
-            if (b.var == arg) take(b.min, b.extent);
+        for (const auto &[b, at] : directives_of<program::BoundDirective>(f, schedule)) {
+            if (b.var == arg) span.take(b.min, b.extent, at);
         }
-        if (!extent) {
-            throw CompileError(f.function->written,
-                               str("to schedule it automatically, the size of the output ", f.name,
-                                   " has to be estimated: call set_estimate(", arg,
-                                   ", min, extent) for its dimension ", d));
-        }
-        box[d] = {min.value_or(0), min.value_or(0) + *extent - 1};
+        box.push_back(span.span());
     }
     return box;
 }

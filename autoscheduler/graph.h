@@ -103,7 +103,8 @@ struct FunctionNode {
     std::vector<int> stages;
     std::vector<int> consumers;  // stages of other functions that read it
     bool is_output = false, is_extern = false;
-    Box estimated;  // of an output: what the user asks for
+    bool is_stored = false;  // the user has scheduled its storage, so that it is not inlined
+    Box estimated;           // of an output: what the user asks for
     // The box that the outputs need of it, as their sizes are estimated.
     Box required;
     // Per argument: how many more points on either side can be computed without reading beyond the
@@ -147,7 +148,11 @@ struct Graph {
     Estimates estimates;
     program::Schedule by_hand;  // what it was made with, as the structure
     std::vector<program::Step> structure;
-    // Per function: it has a schedule of the user's, and stays as it is.
+    // What the user's schedule leaves open and needs: ByHand::places. It comes before the
+    // structure.
+    std::vector<program::Step> places;
+    // Per function: it stays as it is, since it has a schedule of the user's (ByHand::fixed), or is
+    // an image that only such functions read.
     std::vector<bool> is_fixed;
 
     // The values of a stage's variables where all that is required is computed.
@@ -159,6 +164,7 @@ private:
     void add_function(const program::FunctionRef &f);
     void add_stage(int function, int number);
     void require_regions();
+    void fix_images();
     void find_constant_regions();
     bool is_constant(const StageNode &stage, const IndexProgram &index) const;
     void find_room();

@@ -98,18 +98,33 @@ void LoopTree::place_all(std::span<const FunctionContents *const> contents,
     }
 }
 
-int LoopTree::find_level(const LoopLevel &level) const {
-    const int function = graph.find(level.func());
-    if (function < 0) throw CompileError(str("there is no loop ", level));
+// That of the last stage that reads the function, where several have one. Of what the user has
+// scheduled it may be one that is not known here, such as that of a specialization: -1.
+int LoopTree::find_level(const LoopLevel &level, int function) const {
+    const int around = graph.find(level.func());
     int found = -1;
-    for (int s : graph.functions[size_t(function)].stages) {
+    bool reads = false;
+    for (int s : around < 0 ? std::vector<int>() : graph.functions[size_t(around)].stages) {
         if (level.stage() >= 0 && graph.stages[size_t(s)].number != level.stage()) continue;
         for (int loop : stages[size_t(s)].loops) {
-            if (loops[size_t(loop)].var == level.var()) found = loop;
+            if (loops[size_t(loop)].var != level.var()) continue;
+            const bool reads_here = is_read_in(function, loop);
+            if (reads && !reads_here) continue;
+            found = loop;
+            reads = reads_here;
         }
     }
-    if (found < 0) throw CompileError(str("there is no loop ", level));
+    if (found < 0 && !graph.is_fixed[size_t(function)])
+        throw CompileError(str("there is no loop ", level));
     return found;
+}
+
+bool LoopTree::is_read_in(int function, int loop) const {
+    return std::ranges::any_of(graph.functions[size_t(function)].consumers, [&](int c) {
+        const TreeStage &consumer = stages[size_t(c)];
+        if (consumer.is_inlined) return is_read_in(graph.stages[size_t(c)].function, loop);
+        return contains(consumer.loops, loop) || contains(consumer.enclosing, loop);
+    });
 }
 
 void LoopTree::require_consumers_within(int function, int loop) const {
@@ -141,7 +156,7 @@ void LoopTree::slide(int function) {
     bool begins_anew = false;
     for (int l = f.compute_level; l >= 0 && l != f.store_level; l = loops[size_t(l)].parent) {
         const TreeLoop &loop = loops[size_t(l)];
-        if (loop.kind == LoopKind::Parallel)
+        if (loop.kind == LoopKind::Parallel && !graph.is_fixed[size_t(function)])
             throw CompileError("iterations of a parallel loop would share storage");
         if (loop.kind != LoopKind::Serial) return;
         if (loop.extent < 2 || different != 1) continue;
@@ -203,14 +218,16 @@ void LoopTree::place(int function, const FunctionContents &f) {
     if (!node.is_output) placed.least = whole_pieces(f);
     const LoopLevel &level = f.schedule.compute_level;
     if (level.is_at()) {
-        placed.compute_level = find_level(level);
-        require_consumers_within(function, placed.compute_level);
+        placed.compute_level = find_level(level, function);
+        // What the user has scheduled is refused by lowering, if it has to be.
+        if (!graph.is_fixed[size_t(function)])
+            require_consumers_within(function, placed.compute_level);
     }
     placed.schedule = &f.schedule;
     placed.store_level = placed.compute_level;
     if (f.schedule.store_level_set && f.schedule.store_level.means_root()) placed.store_level = -1;
     if (f.schedule.store_level_set && f.schedule.store_level.is_at()) {
-        placed.store_level = find_level(f.schedule.store_level);
+        placed.store_level = find_level(f.schedule.store_level, function);
     }
     for (size_t i = 0; i < node.stages.size(); i++) {
         schedules[size_t(node.stages[i])] = &f.stages[i]->schedule;

@@ -128,7 +128,8 @@ private:
     void place(int function, const program::FunctionContents &f);
     void slide(int function);
     void add_loops(int stage, const program::StageSchedule &schedule, int parent);
-    int find_level(const program::LoopLevel &level) const;
+    int find_level(const program::LoopLevel &level, int function) const;
+    bool is_read_in(int function, int loop) const;
     void require_consumers_within(int function, int loop) const;
     std::vector<Span> full_spans(int stage, const Box &box) const;
 

@@ -1,4 +1,5 @@
 #include "autoscheduler/plan.h"
+#include "autoscheduler/loop_tree.h"
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -261,21 +262,33 @@ template<typename Add>
 void lay_out(const Graph &graph, const FunctionPlan &p, int function, Add add) {
     const FunctionNode &f = graph.functions[size_t(function)];
     if (f.is_output || f.function->args.empty()) return;
+    const auto is_by_hand = [&]<typename Directive>(std::type_identity<Directive>) {
+        return std::ranges::any_of(f.function->schedule.directives, [](const auto &w) {
+            return std::holds_alternative<Directive>(w.directive);
+        });
+    };
     std::vector<Symbol> order = f.function->args;
-    if (p.innermost > 0 && size_t(p.innermost) < order.size()) {
+    const bool is_ordered = is_by_hand(std::type_identity<ReorderStorage>());
+    if (!is_ordered && p.innermost > 0 && size_t(p.innermost) < order.size()) {
         std::rotate(order.begin(), order.begin() + p.innermost, order.begin() + p.innermost + 1);
         add(ReorderStorage{order});
     }
     const int64_t lanes = p.stages.empty() ? 1 : p.stages[0].lanes;
-    if (p.aligned && lanes > 1) add(AlignStorage{order[0], Expr(int32_t(lanes))});
+    if (p.aligned && lanes > 1 && !is_by_hand(std::type_identity<AlignStorage>()))
+        add(AlignStorage{order[0], Expr(int32_t(lanes))});
+}
+
+bool is_at_root(const Graph &graph, const Plan &plan, int function) {
+    if (!graph.is_fixed[size_t(function)])
+        return plan.functions[size_t(function)].place == Place::Root;
+    return graph.functions[size_t(function)].function->schedule.compute_level.means_root();
 }
 
 // An image that the stage reads, or a function at the root.
 Symbol prefetched_by(const Graph &graph, const Plan &plan, const StageNode &stage) {
     for (const Access &a : stage.accesses) {
         const int f = a.source.function;
-        if (f == stage.function || (f >= 0 && plan.functions[size_t(f)].place != Place::Root))
-            continue;
+        if (f == stage.function || (f >= 0 && !is_at_root(graph, plan, f))) continue;
         return f >= 0 ? graph.functions[size_t(f)].function->name
                       : graph.images[size_t(a.source.image)].symbol;
     }
@@ -320,11 +333,17 @@ bool may_refuse_sizes(const Plan &plan) {
     });
 }
 
+Place place_by_hand(const Graph &graph, int function) {
+    const FunctionNode &f = graph.functions[size_t(function)];
+    return is_computed_inline(f, *f.function) ? Place::Inline : Place::Root;
+}
+
 Plan plain_plan(const Graph &graph) {
     Plan plan;
-    for (const FunctionNode &f : graph.functions) {
+    for (size_t n = 0; n < graph.functions.size(); n++) {
         FunctionPlan &p = plan.functions.emplace_back();
-        p.stages.resize(f.stages.size());
+        if (graph.is_fixed[n]) p.place = place_by_hand(graph, int(n));
+        p.stages.resize(graph.functions[n].stages.size());
     }
     return plan;
 }
@@ -369,7 +388,8 @@ PlaceLevels add_steps(const Graph &graph, int function, const FunctionDecisions 
 
 Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
     Schedule schedule = graph.by_hand;
-    schedule.steps.insert(schedule.steps.end(), graph.structure.begin(), graph.structure.end());
+    for (const auto *steps : {&graph.places, &graph.structure})
+        schedule.steps.insert(schedule.steps.end(), steps->begin(), steps->end());
     std::vector<PlaceLevels> levels(graph.functions.size());
     const std::vector<RegionFacts> facts = region_facts(graph, plan);
     // Consumers first: the loops that others are computed at are made before these are.

@@ -87,7 +87,11 @@ struct Pieces {
 // `extent`: of the loop.
 Pieces pieces_of(const StagePlan &plan, size_t variable, int64_t extent);
 
-// Each function at the root, one point after the other: what everybody trusts to be right.
+// The place of a function that is fixed, as far as it matters to others.
+Place place_by_hand(const Graph &graph, int function);
+
+// Each function at the root, one point after the other, but for those that are fixed: what
+// everybody trusts to be right.
 Plan plain_plan(const Graph &graph);
 
 // What follows from the plan for the region of a function, whatever the sizes of outputs are.

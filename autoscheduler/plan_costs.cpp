@@ -196,7 +196,8 @@ private:
         f.id = next_id++;
         const LoopLevel &level = f.function->schedule.compute_level;
         if (level.is_at()) f.around = graph.find(level.func());
-        f.is_legal &= !level.is_at() || f.around > n;
+        if (f.around <= n) f.around = -1;
+        f.is_legal &= !level.is_at() || f.around > n || graph.is_fixed[size_t(n)];
         f.innermost = int(innermost_of(*f.function));
     }
 
@@ -209,8 +210,11 @@ private:
         for (std::vector<int> &m : members) m.clear();
         for (int n = int(now.size()); n-- > 0;) {
             if (is_inlined(n)) continue;
-            const int around = now[size_t(n)]->around;
-            if (around >= 0 && is_inlined(around)) return false;
+            int around = now[size_t(n)]->around;
+            if (around >= 0 && is_inlined(around)) {
+                if (!graph.is_fixed[size_t(n)]) return false;
+                around = -1;  // in the loops of sums that the user wants inlined
+            }
             root[size_t(n)] = around < 0 ? n : root[size_t(around)];
             members[size_t(root[size_t(n)])].push_back(n);
         }

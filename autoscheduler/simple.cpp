@@ -43,6 +43,7 @@ public:
             climb_from(begin);
             take();
         }
+        if (best_of_all.functions.empty()) throw CompileError("no legal schedule was found");
         result.plan = best_of_all;
         result.schedule = to_schedule(graph, best_of_all, machine.least_tasks());
         result.candidates = costs.plans() - before;
@@ -216,6 +217,10 @@ private:
         for (int s : f.stages) {
             p.stages.push_back(usual_loops(graph.stages[size_t(s)]));
             p.stages.back().parallel = machine.cores > 1 && graph.stages[size_t(s)].pure > 0;
+        }
+        if (!is_mine(n)) {
+            p.place = place_by_hand(graph, n);
+            return;
         }
         if (is_copy(graph, n)) {
             p.innermost = dimension_along(graph, n, 0);

@@ -1,8 +1,11 @@
 #include "autoscheduler/tuning_problem.h"
 #include "autoscheduler/copies.h"
 #include "autoscheduler/options.h"
+#include "autoscheduler/plan.h"
 #include "lang/func.h"
 #include "lang/jit_externs.h"
+#include "lower/lower.h"
+#include <algorithm>
 
 namespace tessera::autoscheduler {
 namespace {
@@ -15,6 +18,15 @@ bool is_scheduled_by_hand(const Graph &graph) {
         if (!graph.is_fixed[n] && !f.is_extern && !is_input) return false;
     }
     return true;
+}
+
+// No schedule makes up for a level of the user's that cannot be.
+void require_legal_levels(const Workload &workload, const Target &target) {
+    const Graph &graph = workload.graph();
+    if (std::ranges::count(graph.is_fixed, true) == 0) return;
+    const auto plain =
+        program::apply(workload.algorithm(), to_schedule(graph, plain_plan(graph), 1));
+    lower::nests(workload.with(plain), target);
 }
 
 }  // namespace
@@ -30,7 +42,9 @@ TuningProblem::TuningProblem(const Pipeline &pipeline, const Target &target, con
       graph(algorithm, program::schedule_of(outputs_of(pipeline))),
       workload(pipeline.program(), algorithm, graph, target,
                detail::compile_externs(pipeline.get_jit_externs(), driver::jit_target(target))),
-      machine(machine) {}
+      machine(machine) {
+    require_legal_levels(workload, target);
+}
 
 std::string TuningProblem::why_not_measured() const {
     if (is_scheduled_by_hand(graph)) {
