@@ -32,8 +32,11 @@ bool is_near(const uint8_t *a, const uint8_t *b, size_t elements, double toleran
         T x, y;
         std::memcpy(&x, a + i * sizeof(T), sizeof(T));
         std::memcpy(&y, b + i * sizeof(T), sizeof(T));
-        if (std::isnan(double(x)) != std::isnan(double(y))) return false;
-        if (std::isnan(double(x))) continue;
+        if (!std::isfinite(double(x)) || !std::isfinite(double(y))) {
+            const bool is_no_number = std::isnan(double(x)) && std::isnan(double(y));
+            if (!is_no_number && x != y) return false;
+            continue;
+        }
         largest = std::max(largest, std::abs(double(y)));
         difference = std::max(difference, std::abs(double(x) - double(y)));
     }

@@ -71,9 +71,18 @@ std::optional<bool> is_true_in_first_process(const std::function<bool()> &what) 
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-Measurement measured_with(Behaviour b, const MeasureOptions &options) {
+// The first value is infinite.
+Func probed_beside_infinity() {
+    Var x("x");
+    Func f("probed");
+    f(x) = 1.0f / cast<float>(x) + cast<float>(autoscheduler_test_probe(x));
+    f.set_estimate(x, 0, 4);
+    return f;
+}
+
+Measurement measured_with(Behaviour b, const MeasureOptions &options, const Func &f = probed()) {
     behaviour = Behaviour::Good;
-    const Problem problem(probed());
+    const Problem problem(f);
     const program::Schedule plain = problem.scheduled(plain_plan(problem.graph));
     Measurer measurer(problem.workload, plain, options);
     REQUIRE(measurer.reference().outcome == Outcome::Measured);
@@ -111,6 +120,12 @@ TEST_SUITE("autoscheduler, measurement") {
         const Measurement wrong = measured_with(Behaviour::Wrong, options);
         CHECK(wrong.outcome == Outcome::Wrong);
         CHECK(wrong.message == "its results are not those of the reference");
+    }
+    TEST_CASE("beside infinite values, others are compared as ever") {
+        const MeasureOptions options = {.threads = 1, .seconds = 20, .run_seconds = 0.01};
+        const Func f = probed_beside_infinity();
+        CHECK(measured_with(Behaviour::Good, options, f).outcome == Outcome::Measured);
+        CHECK(measured_with(Behaviour::Wrong, options, f).outcome == Outcome::Wrong);
     }
     TEST_CASE("a few are run in turns, and what fails is left behind") {
         behaviour = Behaviour::Good;
