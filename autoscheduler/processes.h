@@ -36,7 +36,7 @@ struct MeasureOptions {
     // Time is that of the processor, and not what passes meanwhile: for one thread, on a machine
     // that others use too.
     bool processor_time = false;
-    uint64_t memory = 16ull << 30;  // bytes that one may take more than there are now
+    uint64_t memory = 16ull << 30;  // bytes of data that one may have, those of this process too
 };
 
 // What a process runs again and again, and the outputs that this computes.
