@@ -70,7 +70,6 @@ struct Access {
     Source source;
     std::vector<IndexProgram> index;  // per dimension
     int bytes = 0;                    // of an element
-    double times = 1;                 // in the stage's expressions
     Choices choices = {};             // for which points
 };
 

@@ -1,8 +1,6 @@
 #pragma once
-#include "autoscheduler/graph.h"
+#include "autoscheduler/point_work.h"
 #include "program/steps.h"
-#include <functional>
-#include <memory>
 
 namespace tessera::autoscheduler {
 
@@ -16,59 +14,6 @@ struct TreeLoop {
     int parent = -1;  // the loop around it; -1: none
 };
 
-// The part of a stage's points that need something, as code can know that follows a variable
-// through so many values (0: all); or, where that is shared, what does not depend on the variable
-// and is computed once for all of its values that stand side by side in the code.
-struct Part {
-    size_t variable = 0;
-    int64_t period = 0;
-    double part = 1;
-    bool is_shared = false;
-    friend bool operator==(const Part &, const Part &) = default;
-};
-using Parts = std::vector<Part>;  // independent of one another
-
-// A function or image that a stage reads for each of its points, through those that are inlined.
-struct Leaf {
-    Source source;
-    int bytes = 0;
-    double loads = 1;      // per point
-    Growths growths;       // of the index with each variable of the stage
-    uint64_t limited = 0;  // at borders of an image: a bit for each variable of the stage
-    Parts parts = {};
-
-    bool depends_on(size_t variable) const;
-    // Returns true if the index is cut off where the variable is at either end.
-    bool is_limited_along(size_t variable) const {
-        return variable < 64 && limited >> variable & 1;
-    }
-};
-
-// What one point of a stage takes with all that is inlined into it, whatever its loops are.
-struct PointWork {
-    // `is_inlined`: per function.
-    PointWork(const Graph &graph, const StageNode &stage, const std::vector<bool> &is_inlined);
-
-    Operations operations;
-    std::vector<Leaf> leaves;
-    int visits = 0;  // of stages, its own and those that are inlined
-
-    // What is left of it in code that makes so much of a part. Nothing where that changes nothing.
-    std::optional<PointWork> where(const std::function<double(const Part &)> &factor) const;
-
-private:
-    struct OfParts {
-        Parts parts;
-        Operations operations;
-    };
-    std::vector<OfParts> of_parts;  // those of the operations that not all points need
-
-    class Adding;
-};
-using PointWorkRef = std::shared_ptr<const PointWork>;
-// Returns that of a stage (its number in the graph): one that is known, or a new one.
-using PointWorkOf = std::function<PointWorkRef(int stage, const std::vector<bool> &is_inlined)>;
-
 // The loops of a stage.
 struct TreeStage {
     bool is_inlined = false;
@@ -78,6 +23,7 @@ struct TreeStage {
     PointWorkRef point;
 };
 
+// Where a function is computed, and how much of it.
 struct TreeFunction {
     bool is_inlined = false;
     int compute_level = -1, store_level = -1;  // loops; -1: root
@@ -96,7 +42,8 @@ bool is_computed_inline(const FunctionNode &node, const program::FunctionContent
 // microseconds per stage, and nothing of lowering.
 class LoopTree {
 public:
-    // `graph` is that of the algorithm. CompileError if a level is no loop of the program.
+    // `graph` is that of the algorithm, and has to live as long. CompileError if a level is no loop
+    // of the program, or a function is read outside of the loop that it is computed at.
     LoopTree(const Graph &graph, const program::ScheduledProgram &program);
     // Of some functions alone, consumers first: one at the root and all that are computed in its
     // loops. `contents`: of all functions of the graph, which have to live as long.
