@@ -77,9 +77,7 @@ private:
     }
 
     int64_t extent(const StageNode &stage, size_t v) const {
-        const FunctionNode &f = node(stage.function);
-        const auto at = std::ranges::find(f.function->args, stage.variables.name(v));
-        return f.required[size_t(at - f.function->args.begin())].extent();
+        return node(stage.function).required[stage.dimensions[v]].extent();
     }
 
     int64_t lanes_for(const StageNode &stage, int64_t extent) const {
@@ -463,13 +461,11 @@ private:
     void unroll_choices(int n, size_t s, const StageNode &stage) {
         constexpr int64_t few = 4;
         const std::vector<int64_t> periods = region_facts(graph, best)[size_t(n)].periods;
-        const auto &args = node(n).function->args;
         for (const bool takes_channels : {false, true}) {
             try_loops(n, s, [&](StagePlan &p) {
                 for (size_t v = 0; v < stage.pure; v++) {
                     if (int(v) == p.vector) continue;
-                    const auto at = std::ranges::find(args, stage.variables.name(v));
-                    const int64_t period = periods[size_t(at - args.begin())];
+                    const int64_t period = periods[stage.dimensions[v]];
                     const int64_t all = extent(stage, v);
                     if (period > 1 && period <= few) p.unroll[v] = period;
                     if (takes_channels && all > 1 && all <= few) p.unroll[v] = all;
