@@ -42,25 +42,43 @@ void print(const char *what, const Quality &q) {
                 q.best_of[2]);
 }
 
-void evaluate(const TrainingLog &log, const BoostedTrees &model) {
+// Returns the part of the pairs of pipelines that are held out which the model has in order.
+double evaluate(const TrainingLog &log, const BoostedTrees &model) {
+    double in_order = 1;
     for (bool held_out : {false, true}) {
         const std::vector<LearnedProgram> part = part_of(log, held_out);
         const char *of = held_out ? "held out" : "learned from";
         print(str("estimated, ", of).c_str(), quality_of(BoostedTrees(), part));
-        print(str("model, ", of).c_str(), quality_of(model, part));
+        const Quality of_model = quality_of(model, part);
+        print(str("model, ", of).c_str(), of_model);
+        if (held_out) in_order = of_model.pairs_in_order;
     }
     const std::vector<int> uses = model.uses(feature_count);
     std::printf("splits by feature:");
     for (size_t i = 0; i < uses.size(); i++)
         std::printf(" %s %d", std::string(feature_names()[i]).c_str(), uses[i]);
     std::printf("\n");
+    return in_order;
 }
+
+// As the user asks for it; false: the shipped model is not that good.
+struct EvaluateOptions {
+    std::vector<std::string> logs;
+    double pairs = 0;     // the least part of the pairs that are held out to be in order
+    size_t programs = 0;  // the least number that the logs have
+};
 
 TrainingLog read(const std::vector<std::string> &paths) {
     TrainingLog log = read_log(paths);
     std::printf("%zu programs of %zu pipelines; %d records are of other pipelines\n",
                 log.programs.size(), log.seeds.size(), log.dropped);
     return log;
+}
+
+bool evaluate_shipped(const EvaluateOptions &options) {
+    const TrainingLog log = read(options.logs);
+    const double in_order = evaluate(log, LearnedCost::shipped_model());
+    return log.programs.size() >= options.programs && in_order >= options.pairs;
 }
 
 void fit(const FitOptions &options) {
@@ -95,12 +113,21 @@ int main(int argc, char **argv) {
     fit_command->add_option("--rate", fitting.boosting.rate, "by which each tree is believed");
     fit_command->add_option("--lambda", fitting.boosting.regularization, "of XGBoost");
     CLI::App *evaluate_command = app.add_subcommand("evaluate", "how good the shipped model is");
-    evaluate_command->add_option("--log", fitting.logs, "what was measured")->required();
+    EvaluateOptions evaluating;
+    evaluate_command->add_option("--log", evaluating.logs, "what was measured")->required();
+    evaluate_command->add_option("--least-pairs", evaluating.pairs,
+                                 "fail if a smaller part of those held out is in order");
+    evaluate_command->add_option("--least-programs", evaluating.programs,
+                                 "fail if the logs have fewer that can be read");
     CLI11_PARSE(app, argc, argv);
     try {
         if (*collect_command) collect(collecting);
         if (*fit_command) fit(fitting);
-        if (*evaluate_command) evaluate(read(fitting.logs), LearnedCost::shipped_model());
+        if (*evaluate_command && !evaluate_shipped(evaluating)) {
+            std::cerr << "the model is not as good, or the logs have not as many programs, as is "
+                         "asked for\n";
+            return 1;
+        }
     } catch (const std::exception &e) {
         std::cerr << e.what() << "\n";
         return 1;
