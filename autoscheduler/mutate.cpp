@@ -1,6 +1,7 @@
 #include "autoscheduler/mutate.h"
 #include "autoscheduler/vector_reductions.h"
 #include <algorithm>
+#include <set>
 
 namespace tessera::autoscheduler {
 
@@ -14,25 +15,41 @@ bool may_be_inlined(const Graph &graph, int function) {
 
 namespace {
 
-// What the stage reads is stored in the order in which it goes along that variable.
-void store_along(const Graph &graph, Plan &plan, const StageNode &stage, size_t variable) {
-    for (const Access &a : stage.accesses) {
-        const int f = a.source.function;
-        if (f < 0 || f == stage.function || graph.is_fixed[size_t(f)]) continue;
-        const FunctionNode &node = graph.functions[size_t(f)];
-        FunctionPlan &p = plan.functions[size_t(f)];
-        for (size_t d = 0; d < a.index.size(); d++) {
-            if (a.index[d].slope(variable) != 1) continue;
-            if (p.place == Place::Inline) {  // then what that one reads
-                const StageNode &pure = graph.stages[size_t(node.stages[0])];
-                store_along(graph, plan, pure, size_t(pure.variables.find(node.function->args[d])));
-            } else if (!node.is_output && !node.is_extern) {
-                p.innermost = int(d);
+// Stores what stages read in the order in which these go along a variable.
+class StoringAlong {
+public:
+    StoringAlong(const Graph &graph, Plan &plan) : graph(graph), plan(plan) {}
+
+    void operator()(const StageNode &stage, size_t variable) {
+        for (const Access &a : stage.accesses) {
+            const int f = a.source.function;
+            if (f < 0 || f == stage.function || graph.is_fixed[size_t(f)]) continue;
+            for (size_t d = 0; d < a.index.size(); d++) {
+                if (a.index[d].slope(variable) != 1) continue;
+                store(f, d);
+                break;
             }
-            break;
         }
     }
-}
+
+private:
+    void store(int function, size_t dimension) {
+        const FunctionNode &node = graph.functions[size_t(function)];
+        FunctionPlan &p = plan.functions[size_t(function)];
+        if (p.place != Place::Inline) {
+            if (!node.is_output && !node.is_extern) p.innermost = int(dimension);
+            return;
+        }
+        if (!seen.insert({function, dimension}).second) return;
+        const StageNode &pure = graph.stages[size_t(node.stages[0])];
+        const int variable = pure.variables.find(node.function->args[dimension]);
+        if (variable >= 0) (*this)(pure, size_t(variable));
+    }
+
+    const Graph &graph;
+    Plan &plan;
+    std::set<std::pair<int, size_t>> seen;  // what is inlined
+};
 
 }  // namespace
 
@@ -40,12 +57,13 @@ void turn(const Graph &graph, Plan &plan, int function, size_t dimension) {
     const FunctionNode &f = graph.functions[size_t(function)];
     FunctionPlan &p = plan.functions[size_t(function)];
     if (!f.is_output) p.innermost = int(dimension);
+    StoringAlong store_along(graph, plan);
     for (size_t s = 0; s < f.stages.size(); s++) {
         const StageNode &stage = graph.stages[size_t(f.stages[s])];
         const int variable = stage.variables.find(f.function->args[dimension]);
         if (variable < 0 || size_t(variable) >= stage.pure) continue;
         p.stages[s].vector = variable;
-        store_along(graph, plan, stage, size_t(variable));
+        store_along(stage, size_t(variable));
     }
 }
 

@@ -119,6 +119,23 @@ TEST_CASE("what is turned has its vectors and its storage along another dimensio
     CHECK(measurer({problem.scheduled(plan)})[0].outcome == Outcome::Measured);
 }
 
+TEST_CASE("a long chain of what is inlined is turned in no time") {
+    Var x("x"), y("y");
+    ImageParam in(Float(32), 2, "in");
+    Func last = in;
+    for (int i = 0; i < 40; i++) {  // each reads the one before twice: 2^40 ways lead to the first
+        Func next("next" + std::to_string(i));
+        next(x, y) = last(x, y) + last(x + 1, y);
+        last = next;
+    }
+    last.set_estimates({{0, 512}, {0, 512}});
+    const Problem problem(last);
+    Plan plan = plain_plan(problem.graph);
+    for (size_t n = 1; n + 1 < plan.functions.size(); n++) plan.functions[n].place = Place::Inline;
+    turn(problem.graph, plan, int(plan.functions.size()) - 1, 1);
+    CHECK(plan.functions[0].innermost == 1);
+}
+
 TEST_CASE("a border along other variables than the vector's cuts no vector off") {
     const auto cost_of_vectors_along = [](int variable) {
         Var c("c"), x("x"), y("y");
