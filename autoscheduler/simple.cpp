@@ -430,6 +430,7 @@ private:
     // Sums and scans wait for their last value: several of them side by side, in larger pieces of
     // the function in whose loops they are.
     void try_side_by_side(int n) {
+        constexpr int64_t enough = 4;  // vectors: more of them take cache from the tile
         const FunctionPlan &p = best.functions[size_t(n)];
         const bool is_of_tile = p.place == Place::Tile;
         if (!is_of_tile && p.place != Place::Block) return;
@@ -446,12 +447,14 @@ private:
                 if (v >= sizes.size() || sizes[v] == 0) break;
                 sizes[v] *= times;
                 if (2 * sizes[v] > extent(around, v)) break;
+                int64_t most = 1;
                 for (StagePlan &s : plan.functions[size_t(n)].stages) {
                     if (s.vector < 0) continue;
                     int64_t &unroll = s.unroll[size_t(s.vector)];
                     unroll = std::max<int64_t>(1, unroll) * times;
+                    most = std::max(most, unroll);
                 }
-                if (is_better(plan)) best = plan;
+                if (most <= enough && is_better(plan)) best = plan;
             }
         }
     }
