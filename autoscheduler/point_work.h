@@ -21,14 +21,16 @@ using Parts = std::vector<Part>;  // independent of one another
 struct Leaf {
     Source source;
     int bytes = 0;
-    double loads = 1;         // per point
-    Growths growths;          // of the index with each variable of the stage
-    uint64_t limited = 0;     // at borders of an image: a bit for each variable of the stage
+    double loads = 1;      // per point
+    Growths growths;       // of the index with each variable of the stage
+    uint64_t limited = 0;  // at borders of an image: a bit for each variable of the stage
     Parts parts = {};
 
     bool depends_on(size_t variable) const;
     // Returns true if the index is cut off where the variable is at either end.
-    bool is_limited_along(size_t variable) const { return variable < 64 && limited >> variable & 1; }
+    bool is_limited_along(size_t variable) const {
+        return variable < 64 && limited >> variable & 1;
+    }
 };
 
 // What one point of a stage takes with all that is inlined into it, whatever its loops are.
