@@ -6,8 +6,7 @@ namespace tessera::runtime {
 // Of what is kept: false where another thread has it for too long.
 class KeptBlocks::Lock {
 public:
-    explicit Lock(std::atomic<bool> &flag) : flag(flag) {
-        constexpr int most_tries = 10'000;
+    explicit Lock(std::atomic<bool> &flag, int most_tries = 1000) : flag(flag) {
         for (int i = 0; i < most_tries && !is_held; i++) {
             is_held = !flag.load(std::memory_order_relaxed) &&
                       !flag.exchange(true, std::memory_order_acquire);
@@ -24,7 +23,26 @@ private:
     bool is_held = false;
 };
 
+// Blocks that are freed when the lock is no longer held, which is declared after this: the system
+// may take milliseconds.
+class KeptBlocks::Freeing {
+public:
+    void add(void *block) { blocks[count++] = block; }
+    Freeing() = default;
+    ~Freeing() {
+        for (size_t i = 0; i < count; i++) std::free(blocks[i]);
+    }
+    Freeing(const Freeing &) = delete;
+
+private:
+    void *blocks[most_blocks];
+    size_t count = 0;
+};
+
 namespace {
+
+// So long waits who cannot do without: nobody holds the lock for longer, unless fork() has left it.
+constexpr int very_many_tries = 100'000'000;
 
 uint64_t this_thread() {
     static std::atomic<uint64_t> threads{0};
@@ -38,6 +56,13 @@ void KeptBlocks::remove(size_t i) {
     bytes_kept -= blocks[i].bytes;
     count--;
     for (; i < count; i++) blocks[i] = blocks[i + 1];
+}
+
+void KeptBlocks::free_oldest(size_t bytes_to_stay, Freeing &freeing) {
+    while (bytes_kept > bytes_to_stay) {
+        freeing.add(blocks[0].memory);
+        remove(0);
+    }
 }
 
 void *KeptBlocks::take(size_t bytes) {
@@ -60,27 +85,30 @@ void *KeptBlocks::take(size_t bytes) {
 
 bool KeptBlocks::keep(void *block, size_t bytes) {
     if (bytes < smallest) return false;
+    Freeing freeing;
     const Lock lock(is_locked);
     if (!lock || bytes > limit) return false;
-    while (count == most_blocks || bytes_kept + bytes > limit) {
-        std::free(blocks[0].memory);
-        remove(0);
-    }
+    if (count == most_blocks) free_oldest(bytes_kept - 1, freeing);
+    free_oldest(limit - bytes, freeing);
     blocks[count++] = {block, bytes, this_thread()};
     bytes_kept += bytes;
     return true;
 }
 
 size_t KeptBlocks::set_limit(size_t bytes) {
-    const Lock lock(is_locked);
-    if (!lock) return limit;
+    Freeing freeing;
+    const Lock lock(is_locked, very_many_tries);
     const size_t former = limit;
+    if (!lock) return former;
     limit = bytes;
-    while (bytes_kept > limit) {
-        std::free(blocks[0].memory);
-        remove(0);
-    }
+    free_oldest(limit, freeing);
     return former;
+}
+
+void KeptBlocks::free_all() {
+    Freeing freeing;
+    const Lock lock(is_locked, very_many_tries);
+    if (lock) free_oldest(0, freeing);
 }
 
 }  // namespace tessera::runtime

@@ -24,6 +24,8 @@ public:
     bool keep(void *block, size_t bytes);
     // Sets how many bytes are kept at most, frees what is too much, and returns the former limit.
     size_t set_limit(size_t bytes);
+    // Frees all that is kept.
+    void free_all();
 
 private:
     struct Block {
@@ -31,10 +33,12 @@ private:
         size_t bytes;
         uint64_t thread;
     };
-    class Lock;
-    void remove(size_t i);
-
     static constexpr size_t most_blocks = 64;
+    class Lock;
+    class Freeing;
+    void remove(size_t i);
+    void free_oldest(size_t bytes_to_stay, Freeing &freeing);
+
     std::atomic<bool> is_locked{false};
     Block blocks[most_blocks] = {};  // the oldest first
     size_t count = 0, bytes_kept = 0;

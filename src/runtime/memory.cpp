@@ -46,7 +46,7 @@ void *default_malloc(void *, size_t bytes) {
     size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void *block = std::aligned_alloc(alignment, rounded ? rounded : alignment);
     if (!block && keeps_blocks) {  // what is kept may be what is missing
-        kept.set_limit(kept.set_limit(0));
+        kept.free_all();
         block = std::aligned_alloc(alignment, rounded ? rounded : alignment);
     }
     if (block && bytes >= large) ask_for_huge_pages(block, bytes);
