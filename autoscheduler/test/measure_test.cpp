@@ -1,10 +1,12 @@
 #include "autoscheduler/test/support.h"
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <optional>
 #include <sched.h>
+#include <set>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
@@ -172,6 +174,44 @@ TEST_SUITE("autoscheduler, measurement") {
         CHECK(all[0].outcome == Outcome::Measured);
         CHECK(all[1].outcome == Outcome::TimedOut);
         munmap(const_cast<uint64_t *>(work), sizeof(uint64_t));
+    }
+    TEST_CASE("results in half precision are compared, up to what rounding makes of them") {
+        const auto measured = [](const auto &expected, const auto &found, uint8_t code) {
+            const auto prepare = [code](const auto &values) {
+                return [code, &values] {
+                    const tessera_type_t type = {code, 16, 1};
+                    return Runnable{
+                        [] {},
+                        {{type, reinterpret_cast<const uint8_t *>(values.data()), sizeof(values)}},
+                        {}};
+                };
+            };
+            MeasuringProcesses processes(sizeof(expected), {.run_seconds = 0.001});
+            processes.run_reference(prepare(expected));
+            return processes({prepare(found)}, 1e300, {})[0].outcome;
+        };
+        const auto check = [&](auto number, uint8_t code) {
+            using T = decltype(number);
+            const std::array<T, 3> expected = {T(1.0f), T(100.0f), T(-64.0f)};
+            CHECK(measured(expected, expected, code) == Outcome::Measured);
+            const std::array<T, 3> rounded = {T(1.0f), T(100.5f), T(-64.0f)};
+            CHECK(measured(expected, rounded, code) == Outcome::Measured);
+            const std::array<T, 3> exchanged = {T(100.0f), T(1.0f), T(-64.0f)};
+            CHECK(measured(expected, exchanged, code) == Outcome::Wrong);
+        };
+        check(float16_t(), tessera_type_float);
+        check(bfloat16_t(), tessera_type_bfloat);
+    }
+    TEST_CASE("random inputs in half precision differ from one another") {
+        std::array<uint16_t, 1000> values;
+        for (const uint8_t code : {tessera_type_float, tessera_type_bfloat}) {
+            fill_with_random_values(reinterpret_cast<uint8_t *>(values.data()), sizeof(values),
+                                    {code, 16, 1}, 1);
+            const auto zeros = std::ranges::count(values, uint16_t(0));
+            CHECK(zeros > 800);
+            CHECK(zeros < 950);
+            CHECK(std::set<uint16_t>(values.begin(), values.end()).size() == 3);
+        }
     }
     TEST_CASE("one that hangs is ended after its time") {
         const Measurement m =
