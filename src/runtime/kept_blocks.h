@@ -1,7 +1,6 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 namespace tessera::runtime {
 
@@ -24,20 +23,18 @@ public:
     bool keep(void *block, size_t bytes);
     // Sets how many bytes are kept at most, frees what is too much, and returns the former limit.
     size_t set_limit(size_t bytes);
-    // Frees all that is kept.
-    void free_all();
+    // Frees the oldest, until no more than so many bytes are kept.
+    void shrink_to(size_t bytes);
 
 private:
     struct Block {
         void *memory;
         size_t bytes;
-        uint64_t thread;
+        const void *thread;
     };
     static constexpr size_t most_blocks = 64;
     class Lock;
-    class Freeing;
-    void remove(size_t i);
-    void free_oldest(size_t bytes_to_stay, Freeing &freeing);
+    void *take_out(size_t i);
 
     std::atomic<bool> is_locked{false};
     Block blocks[most_blocks] = {};  // the oldest first

@@ -46,7 +46,7 @@ void *default_malloc(void *, size_t bytes) {
     size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void *block = std::aligned_alloc(alignment, rounded ? rounded : alignment);
     if (!block && keeps_blocks) {  // what is kept may be what is missing
-        kept.free_all();
+        kept.shrink_to(0);
         block = std::aligned_alloc(alignment, rounded ? rounded : alignment);
     }
     if (block && bytes >= large) ask_for_huge_pages(block, bytes);
