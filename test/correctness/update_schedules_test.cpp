@@ -121,4 +121,16 @@ TEST_SUITE("schedules of updates and versions") {
         Buffer<int> out = g.realize({3});
         for (int i = 0; i < 3; i++) CHECK(out(i) == 10 + 2 * (5 * i + 10));
     }
+    TEST_CASE("both values of a tuple are summed in several rows at once") {
+        RDom r(0, 5, "r");
+        Var u("u"), v("v");
+        Func f("f"), g("g");
+        f(x, y) = Tuple(1, cast<uint64_t>(2));
+        f(x, y) = Tuple(f(x, y)[0] + r * y, cast<uint64_t>(max(cast<int>(f(x, y)[1]), r * x)));
+        g(x, y) = f(x, y)[0] + cast<int>(f(x, y)[1]);
+        f.compute_root();
+        f.update().tile(x, y, u, v, 8, 4).reorder(u, v, r, x, y).vectorize(u).unroll(v);
+        Lowered(g).check<int>({19, 9},
+                              [](int x, int y) { return 1 + 10 * y + std::max(2, 4 * x); });
+    }
 }

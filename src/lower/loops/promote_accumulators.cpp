@@ -60,10 +60,13 @@ public:
             place.push_back(is_const(l->min, 0) ? loop : loop - l->min);
             bounds.emplace_back(0, l->extent);
         }
+        StorageFacts storage;
         std::vector<Expr> stored, kept, values;
         for (size_t k = 0; k < provide->values.size(); k++) {
             const Type type = provide->values[k].type();
             types.push_back(type);
+            if (provide->values.size() > 1)
+                storage.buffers.push_back(Symbol::fresh(str(sums, ".", k)));
             stored.push_back(a_call->with<&Call::type, &Call::value_index>(type, int(k)));
             kept.push_back(Call::make(type, sums, CallKind::Func, int(k), place));
             values.push_back(from_sums(provide->values[k], sums, place));
@@ -72,7 +75,7 @@ public:
         const Stmt store = around(Provide::make(func(), kept, provide->args), Copy::Elements, sums);
         const Stmt reduce = around(Provide::make(sums, values, place), Copy::Whole, sums);
         return Realize::make(sums, types, MemoryType::Stack, bounds, {},
-                             Block::make({load, reduce, store}));
+                             Block::make({load, reduce, store}), std::move(storage));
     }
 
 private:

@@ -94,7 +94,8 @@ TEST_SUITE("promote_accumulators") {
                             "    unrolled for v in [0, +2) of f y update 0:\n"
                             "        f(v) = {f(v).1 + r, f(v).0}";
         CHECK(promote(loops) ==
-              printed("realize `f.sums`: {int32, int32} in Stack over [0, +2]\n"
+              printed("realize `f.sums`: {int32, int32} in Stack held by `f.sums.0`, `f.sums.1` "
+                      "over [0, +2]\n"
                       "unrolled for v in [0, +2) of f y update 0: `f.sums`(v) = {f(v).0, f(v).1}\n"
                       "for r in [0, +n) of f r update 0 reduction:\n"
                       "    unrolled for v in [0, +2) of f y update 0:\n"
