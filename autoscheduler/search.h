@@ -60,8 +60,8 @@ public:
     const SearchResult &result() const;
 
 private:
-    class Evolution;
-    std::unique_ptr<Evolution> evolution;
+    class Run;
+    std::unique_ptr<Run> run;
 };
 
 // All of a search at once.

@@ -193,4 +193,12 @@ TEST_SUITE("autoscheduler, search") {
         CHECK(a.trials.empty());
         CHECK(a.schedule == b.schedule);
     }
+    TEST_CASE("what is chosen without a measurement is among the first that are measured") {
+        const Problem problem(small_blur());
+        const SearchResult chosen = search(problem.workload, problem.machine, quick(0)),
+                           measured = search(problem.workload, problem.machine, quick(2));
+        REQUIRE(measured.trials.size() == 2);
+        CHECK((measured.trials[0].schedule == chosen.schedule ||
+               measured.trials[1].schedule == chosen.schedule));
+    }
 }
