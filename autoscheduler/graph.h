@@ -55,7 +55,8 @@ using Choices = std::vector<Choice>;  // all hold
 // What a stage computes under conditions.
 struct ChosenOperations {
     Choices choices;
-    Operations operations;
+    uint64_t borders = 0;  // only at the borders of these variables, a bit each; 0: anywhere
+    Operations operations = {};
 };
 
 // A function or an image that a stage reads.

@@ -103,16 +103,22 @@ private:
     // Of a branch.
     StageBuilder(StageBuilder &around, Choices choices)
         : graph(around.graph), stage(around.stage), choices(std::move(choices)),
+          borders(around.borders), known(around.known) {}
+    // Of what is computed at the borders of these variables.
+    StageBuilder(StageBuilder &around, uint64_t borders)
+        : graph(around.graph), stage(around.stage), choices(around.choices), borders(borders),
           known(around.known) {}
 
     void add(const Operations &some) {
         stage.operations.add(some);
-        if (choices.empty()) return;
-        const auto same = std::ranges::find(stage.chosen, choices, &ChosenOperations::choices);
+        if (choices.empty() && borders == 0) return;
+        const auto same = std::ranges::find_if(stage.chosen, [&](const ChosenOperations &c) {
+            return c.choices == choices && c.borders == borders;
+        });
         if (same != stage.chosen.end()) {
             same->operations.add(some);
         } else {
-            stage.chosen.push_back({choices, some});
+            stage.chosen.push_back({choices, borders, some});
         }
     }
     void count(OperationClass c, Type t) {
@@ -174,6 +180,8 @@ private:
     CHOICE(GE)
 #undef CHOICE
     void visit(const Select &e) override {
+        const uint64_t there = borders == 0 ? borders_of(e) : 0;
+        if (there != 0) return visit_at(there, e);
         count(OperationClass::Choice, e.type);
         constexpr size_t deepest = 6;
         const std::optional<Choice> holds = choice_of(e.condition);
@@ -184,6 +192,33 @@ private:
         Choice fails = *holds;
         fails.is_rest = !fails.is_rest;
         StageBuilder(*this, with(fails))(e.false_value);
+    }
+    // What is likely is all that is left between the borders, where loops are split.
+    void visit_at(uint64_t there, const Select &e) {
+        StageBuilder at_borders(*this, there);
+        at_borders.count(OperationClass::Choice, e.type);
+        at_borders(e.condition);
+        (is_likely(e.true_value) ? *this : at_borders)(e.true_value);
+        (is_likely(e.false_value) ? *this : at_borders)(e.false_value);
+    }
+    static bool is_likely(const Expr &e) {
+        const auto *call = e.as<IntrinsicCall>();
+        return call &&
+               (call->op == Intrinsic::likely || call->op == Intrinsic::likely_if_innermost);
+    }
+    // The pure variables by which it is decided whether something else than what is likely is
+    // wanted; 0: none, or data as well.
+    uint64_t borders_of(const Select &e) const {
+        if (!is_likely(e.true_value) && !is_likely(e.false_value)) return 0;
+        uint64_t variables = 0;
+        bool reads_data = false;
+        for_each_node(e.condition, [&](const Call &) { reads_data = true; });
+        for_each_node(e.condition, [&](const Variable &v) {
+            const int number = stage.variables.find(v.name);
+            if (number >= 0 && size_t(number) < std::min<size_t>(64, stage.pure))
+                variables |= uint64_t(1) << number;
+        });
+        return reads_data ? 0 : variables;
     }
     // Of the conditions around, those about other things. A chain of choices by one variable is
     // one.
@@ -341,6 +376,7 @@ private:
     Graph &graph;
     StageNode &stage;
     const Choices choices;
+    const uint64_t borders = 0;  // ChosenOperations::borders
     // The calls of the stage's accesses.
     std::shared_ptr<std::vector<const Call *>> known =
         std::make_shared<std::vector<const Call *>>();

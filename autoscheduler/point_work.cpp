@@ -46,17 +46,25 @@ public:
 private:
     // The variables of the stage along which a border cuts off what is read.
     static uint64_t limits_of(const Access &a, const StageNode &node, const Growths &growths) {
-        uint64_t limits = 0;
+        uint64_t of_node = 0;
         for (const IndexProgram &index : a.index) {
             if (!index.is_limited()) continue;
-            for (size_t v = 0; v < node.variables.size(); v++) {
-                if (index.growth(v).is_none()) continue;
-                for (size_t o = 0; o < std::min<size_t>(64, growths[v].size()); o++) {
-                    if (!growths[v][o].is_none()) limits |= uint64_t(1) << o;
-                }
+            for (size_t v = 0; v < std::min<size_t>(64, node.variables.size()); v++) {
+                if (!index.growth(v).is_none()) of_node |= uint64_t(1) << v;
             }
         }
-        return limits;
+        return variables_of(of_node, growths);
+    }
+    // Those of the stage that these of the node depend on.
+    static uint64_t variables_of(uint64_t of_node, const Growths &growths) {
+        uint64_t all = 0;
+        for (size_t v = 0; v < growths.size(); v++) {
+            if (v >= 64 || (of_node >> v & 1) == 0) continue;
+            for (size_t o = 0; o < std::min<size_t>(64, growths[v].size()); o++) {
+                if (!growths[v][o].is_none()) all |= uint64_t(1) << o;
+            }
+        }
+        return all;
     }
 
     static Growths growths_of(const Access &a, const StageNode &node, const Growths &growths) {
@@ -81,7 +89,10 @@ private:
         Operations rest = node.operations;
         for (const ChosenOperations &c : node.chosen) {
             rest.add(c.operations, -1);
-            add(with(parts, c.choices, node, growths), c.operations, times);
+            Parts of_these = with(parts, c.choices, node, growths);
+            const uint64_t borders = variables_of(c.borders, growths);
+            if (borders != 0) of_these.push_back({.borders = borders});
+            add(of_these, c.operations, times);
         }
         add(parts, rest, times);
     }

@@ -7,12 +7,15 @@ namespace tessera::autoscheduler {
 
 // The part of a stage's points that need something, as code can know that follows a variable
 // through so many values (0: all); or, where that is shared, what does not depend on the variable
-// and is computed once for all of its values that stand side by side in the code.
+// and is computed once for all of its values that stand side by side in the code; or those at the
+// borders of some variables.
 struct Part {
-    size_t variable = 0;
+    static constexpr size_t none = size_t(-1);
+    size_t variable = none;
     int64_t period = 0;
     double part = 1;
     bool is_shared = false;
+    uint64_t borders = 0;  // a bit for each variable
     friend bool operator==(const Part &, const Part &) = default;
 };
 using Parts = std::vector<Part>;  // independent of one another

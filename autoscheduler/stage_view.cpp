@@ -29,6 +29,7 @@ StageView::StageView(LoopTree &tree, const Machine &machine, int stage)
     find_guards();
     auto less = work->where([&](const Part &p) {
         const bool is_vector = int(p.variable) == vector_variable;
+        if (p.borders != 0) return part_at_borders(p.borders);
         if (p.is_shared) return is_vector ? 1 : 1 / double(extent_in_body(p.variable));
         return knows(p.variable, p.period) ? p.part : 1;
     });
@@ -52,6 +53,32 @@ int StageView::variable_of(int l) const {
     const auto &schedule = *tree.schedule(stage);
     const std::vector<Symbol> roots = program::roots_of_loop(schedule, loop(l).var);
     return roots.empty() ? node.variables.find(loop(l).var) : node.variables.find(roots[0]);
+}
+
+// The part of the points in iterations of loops that meet the border of any of these variables.
+double StageView::part_at_borders(uint64_t variables) const {
+    double between = 1;
+    for (size_t v = 0; v < node.pure; v++) {
+        if (v < 64 && (variables >> v & 1) != 0) between *= 1 - part_at_border(v);
+    }
+    return 1 - between;
+}
+
+// The outermost loop of more than a few iterations is split: its first and its last iteration test
+// for the border throughout.
+double StageView::part_at_border(size_t variable) const {
+    constexpr double few = 8;
+    const size_t d = node.dimensions[variable];
+    const Box &all = tree.box({.function = node.function}, -1);
+    if (all.empty()) return 1;
+    double pieces = 1;
+    for (int l : loops_in_code()) {
+        if (l < 0) continue;
+        const Box within = written_in(l);
+        pieces = double(all[d].extent()) / double(std::max<int64_t>(1, within[d].extent()));
+        if (pieces > few) break;
+    }
+    return std::min(1.0, 2 / std::max(1.0, pieces));
 }
 
 bool StageView::is_left_in_code(int l) const { return traits_of(loop(l).kind).has_code; }

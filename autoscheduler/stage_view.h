@@ -75,6 +75,8 @@ private:
     void find_loops();
     void find_guards();
     int64_t extent_in_body(size_t variable) const;
+    double part_at_borders(uint64_t variables) const;
+    double part_at_border(size_t variable) const;
     int64_t known_multiple(size_t variable) const;
     bool knows(size_t variable, int64_t period) const;
     double growth_in_lanes(const Growth &growth) const;

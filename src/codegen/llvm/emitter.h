@@ -189,6 +189,7 @@ protected:
 
     // loads.cpp
     Value *load_vector(const Load &node);
+    Value *load_same(const Load &node, const Expr &index, Value *mask);
     Value *load_dense(const Load &node, const Expr &first, int lanes, Value *mask);
     Value *load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes, Value *mask);
     Value *load_streaming(const Load &node, Value *pointer, llvm::Align align, Type t);

@@ -33,12 +33,28 @@ Value *Emitter::load_vector(const Load &node) {
     const auto *ramp = node.index.as<Ramp>();
     Value *mask = predicate(node.predicate);
     if (is_dense(node.index)) return load_dense(node, ramp->base, node.type.lanes(), mask);
+    const auto *same = node.index.as<Broadcast>();
+    if (same && same->value.type().is_scalar() && mask) return load_same(node, same->value, mask);
     const bool is_flat = ramp && ramp->base.type().is_scalar();
     if (is_flat && !mask) return load_lanes(node, *ramp);
     if (Value *found = mask ? nullptr : look_up(node)) return found;
     Value *index = coordinate(node.index);
     if (mask || architecture.prefers_gather(target, node.type)) return gather(node, index, mask);
     return load_each(node, index);
+}
+
+// One element for all lanes, if any of them is wanted: a gather would load it once for each.
+Value *Emitter::load_same(const Load &node, const Expr &index, Value *mask) {
+    const Type element = node.type.element_of();
+    Value *loaded = choose(
+        b.CreateOrReduce(mask),
+        [&] {
+            Value *pointer = element_pointer(node.buffer, element, index);
+            return load_chunk(node, pointer, llvm::Align(uint64_t(element.bytes())), 1, nullptr);
+        },
+        [&]() -> Value * { return llvm::Constant::getNullValue(register_type(element)); });
+    Value *all = b.CreateVectorSplat(unsigned(node.type.lanes()), loaded);
+    return select(mask, all, llvm::Constant::getNullValue(all->getType()));
 }
 
 // The machine streams whole aligned vectors only; and not those of small elements, for LLVM 22

@@ -57,8 +57,18 @@ bool leave_to_loops_within(const For &loop, LikelyTests &tests) {
     return any;
 }
 
+// Leaves nothing but tests of lanes, as vectors at the end of a row have them.
+void leave_all_but_lanes(LikelyTests &tests) {
+    for (auto &[test, occurrences] : tests.occurrences) {
+        const bool is_of_lanes = likely_marker(test, true) && !test.type().is_scalar();
+        if (is_of_lanes) continue;
+        for (LikelyTest &t : occurrences) t.condition = {};
+    }
+}
+
 class PartitionLoops final : public Mutator {
 public:
+    explicit PartitionLoops(bool only_lanes = false) : only_lanes(only_lanes) {}
     // A loop that was to be partitioned in any case, and is so nowhere.
     Symbol left_whole() const {
         for (Symbol loop : demanded) {
@@ -68,6 +78,7 @@ public:
     }
 
 private:
+    const bool only_lanes;  // for tests of lanes alone
     std::vector<Symbol> demanded;
     std::unordered_set<Symbol> done;
 
@@ -82,7 +93,8 @@ private:
         if (loop.partition == Partition::Always) demanded.push_back(loop.name);
         LikelyTests tests = find_likely_tests(loop, loop.partition == Partition::Always);
         if (tests.order.empty()) return Mutator::visit(loop);
-        const bool leaves_some = leave_to_loops_within(loop, tests);
+        if (only_lanes) leave_all_but_lanes(tests);
+        const bool leaves_some = !only_lanes && leave_to_loops_within(loop, tests);
         SteadyState steady = solve_for_steady_state(loop, tests);
         const bool is_in_order = traits_of(loop.loop_kind).is_in_order;
         if (steady.empty() || (is_in_order && has_barrier(loop.body))) return Mutator::visit(loop);
@@ -92,6 +104,7 @@ private:
     }
     // `leaves_some`: tests to the loops within, which have a steady state in all parts.
     Stmt split(const For &loop, const SteadyState &steady, bool leaves_some);
+    Stmt without_steady_state(const Stmt &body) const;
     Stmt split_kernel(const For &outermost);
 };
 
@@ -147,7 +160,7 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady, bool leav
     if (steady.mins.empty() && steady.maxes.empty()) {
         return loop.with<&For::body>(body);
     }
-    Stmt rest = leaves_some ? (*this)(loop.body) : remove_likely(loop.body);
+    Stmt rest = leaves_some ? (*this)(loop.body) : without_steady_state(loop.body);
     Expr end = algebra::simplify(loop.min + loop.extent);
     Ends ends = ends_of(loop, steady, end);
     Lets lets;
@@ -167,6 +180,12 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady, bool leav
     Stmt s = traits_of(loop.loop_kind).is_in_order ? in_order(loop, ends, end, body, rest)
                                                    : in_parallel(loop, ends, body, rest);
     return with_lets(lets, s);
+}
+
+// Vectors under a mask may take many times as long as whole ones, so that loops over vectors are
+// split there, too.
+Stmt PartitionLoops::without_steady_state(const Stmt &body) const {
+    return remove_likely(only_lanes ? body : PartitionLoops(true)(body));
 }
 
 bool is_loop_of_kernel(const For &loop) {
