@@ -204,6 +204,16 @@ Expr Rewriter::make_modulus(const Expr &a, int64_t k) {
     if (const auto *b = rest.as<Broadcast>()) {
         return make_broadcast(make_modulus(b->value, k), b->lanes);
     }
+    // Of a ramp that begins at a multiple of k, that does not matter.
+    const auto *ramp = rest.as<Ramp>();
+    if (ramp && ramp->base.type().is_scalar() && !ir::is_const(ramp->base)) {
+        const ir::Alignment base = known.alignment(ramp->base);
+        const Type element = ramp->base.type();
+        if (base.modulus % k == 0) {
+            const Expr first = intern(make_const(element, positive_mod(base.remainder, k)));
+            return make_modulus(make_ramp(first, ramp->stride, ramp->lanes), k);
+        }
+    }
     Expr node = raw(NodeKind::Mod, rest, intern(make_const(t, k)));
     Expr rewritten = apply_rules(node);
     return rewritten.defined() ? rewritten : node;

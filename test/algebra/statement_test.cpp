@@ -71,6 +71,13 @@ TEST_SUITE("simplify statements") {
         CHECK(simple("let a = n + 1; let b = a * k; let c = b * b; f[a] = b") ==
               canonical("let b = k * (n + 1); f[n + 1] = b"));
     }
+    TEST_CASE("what a let is a multiple of is known of its name") {
+        CHECK(simple("let a = n / 2 * 2 - 2; for i in [0, +k): f[a + i * 4] = (a + i * 4) % 2") ==
+              canonical("let a = n / 2 * 2 - 2; for i in [0, +k): f[a + i * 4] = 0"));
+        CHECK(simple("let a = n / 2 * 2 + 1; for i in [0, +k): "
+                     "f[ramp(i * 8, 1, 8)] = ramp(a + i * 8, 1, 8) % x8(2)") ==
+              canonical("for i in [0, +k): f[ramp(i * 8, 1, 8)] = ramp(1, 1, 8) % x8(2)"));
+    }
     TEST_CASE("a ramp that has a name is put in place, where an access is seen to be dense") {
         CHECK(simple("let r = ramp(n, 1, 8); f[r + x8(1)] = g[r]") ==
               canonical("f[ramp(n + 1, 1, 8)] = g[ramp(n, 1, 8)]"));

@@ -59,12 +59,40 @@ private:
     const std::multiset<Symbol> &shared;
 };
 
+Expr lanes_of(const Expr &vector, std::vector<int> lanes) {
+    return vector.defined() ? Shuffle::make({vector}, std::move(lanes)) : Expr();
+}
+
+// Which elements of a dense load some lane wants that the predicate lets pass. `indices`: of the
+// element that each lane wants; all are wanted by some.
+Expr predicate_of_elements(const Expr &predicate, const std::vector<int> &indices, int64_t span) {
+    std::vector<std::vector<int>> lanes_of_element;
+    lanes_of_element.resize(size_t(span));
+    for (size_t i = 0; i < indices.size(); i++)
+        lanes_of_element[size_t(indices[i])].push_back(int(i));
+    size_t most = 0;
+    for (const auto &lanes : lanes_of_element) most = std::max(most, lanes.size());
+    Expr any;
+    for (size_t k = 0; k < most; k++) {
+        std::vector<int> some;
+        for (const auto &lanes : lanes_of_element)
+            some.push_back(lanes[std::min(k, lanes.size() - 1)]);
+        const Expr passes = lanes_of(predicate, std::move(some));
+        any = any.defined() ? any || passes : passes;
+    }
+    return any;
+}
+
 Expr dense_load(const Load &load, const LaneOffsets &place) {
     int64_t span = place.greatest() - place.least() + 1;
+    if (span == 1 && load.predicate.defined())
+        return load.with<&Load::index>(Broadcast::make(dense_index(place, 1), load.type.lanes()));
     std::vector<int> indices;
     for (int64_t o : place.offsets) indices.push_back(int(o - place.least()));
+    Expr predicate;
+    if (load.predicate.defined()) predicate = predicate_of_elements(load.predicate, indices, span);
     Expr all = load.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
-        load.type.with_lanes(int(span)), dense_index(place, int(span)), {}, {});
+        load.type.with_lanes(int(span)), dense_index(place, int(span)), predicate, {});
     if (span == 1) return Broadcast::make(all, load.type.lanes());
     return Shuffle::make({all}, std::move(indices));
 }
@@ -109,10 +137,15 @@ Expr DenseLoads::by_remainder(const Load &load) const {
         int64_t stride;
         if (!place || !place->is_ramp(stride)) return {};
         Expr first = algebra::simplify(offset_by(place->base, place->offsets[0]));
-        bool one = stride == 0;
-        Expr index = one ? first : Ramp::make(first, make_const(first.type(), stride), int(lanes));
+        std::vector<int> lanes_of_part;
+        for (int i = 0; i < int(lanes); i++) lanes_of_part.push_back(part + i * int(parts));
+        Expr predicate = lanes_of(load.predicate, std::move(lanes_of_part));
+        const bool is_same = stride == 0, one = is_same && !predicate.defined();
+        Expr index = one       ? first
+                     : is_same ? Broadcast::make(first, int(lanes))
+                               : Ramp::make(first, make_const(first.type(), stride), int(lanes));
         Expr part_of = load.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
-            load.type.with_lanes(one ? 1 : int(lanes)), index, {}, {});
+            load.type.with_lanes(one ? 1 : int(lanes)), index, predicate, {});
         loads.push_back(broadcast(part_of, one ? int(lanes) : 1));
     }
     return Shuffle::make_interleave(std::move(loads));
@@ -121,7 +154,7 @@ Expr DenseLoads::by_remainder(const Load &load) const {
 Expr DenseLoads::visit(const Load &node) {
     Expr e = Mutator::visit(node);
     const auto *load = e.as<Load>();
-    if (!load || load->type.is_scalar() || load->predicate.defined()) return e;
+    if (!load || load->type.is_scalar()) return e;
     const auto *ramp = load->index.as<Ramp>();
     bool plain = load->index.as<Broadcast>() || (ramp && ramp->base.type().is_scalar());
     if (plain) return e;
@@ -134,12 +167,13 @@ Expr DenseLoads::visit(const Load &node) {
     if (place->is_ramp(stride) && stride != 0) {
         Expr first = offset_by(place->base, place->offsets[0]);
         Expr index = Ramp::make(first, make_const(first.type(), stride), int(lanes));
-        return load->with<&Load::index, &Load::predicate>(index, {});
+        return load->with<&Load::index>(index);
     }
     int64_t span = place->greatest() - place->least() + 1;
     std::set<int64_t> wanted(place->offsets.begin(), place->offsets.end());
     bool reads_more = span > int64_t(wanted.size());
-    if (span > most_waste * lanes || (reads_more && shared.contains(load->buffer))) return e;
+    const bool may_not = shared.contains(load->buffer) || load->predicate.defined();
+    if (span > most_waste * lanes || (reads_more && may_not)) return e;
     return dense_load(*load, *place);
 }
 

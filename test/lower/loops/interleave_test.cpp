@@ -58,6 +58,18 @@ TEST_SUITE("interleave") {
               printed("f[ramp(0, 1, 8)] = interleave(g[ramp(b / 2, 1, 4)], "
                       "g[ramp((b + 1) / 2, 1, 4)])"));
     }
+    TEST_CASE("lanes under a predicate, each element under that of the lanes that want it") {
+        CHECK(interleaved("h[ramp(c, 1, 4)] = "
+                          "f[ramp(b, 1, 4) / x4(2) if ramp(b, 1, 4) <= x4(n)]") ==
+              printed("h[ramp(c, 1, 4)] = interleave("
+                      "f[ramp(b / 2, 1, 2) if slice(ramp(b, 1, 4) <= x4(n), 0, 2, 2)], "
+                      "f[ramp((b + 1) / 2, 1, 2) if slice(ramp(b, 1, 4) <= x4(n), 1, 2, 2)])"));
+        CHECK(interleaved("h[ramp(c, 1, 4)] = "
+                          "f[ramp(b * 2, 1, 4) / x4(2) if ramp(b * 2, 1, 4) <= x4(n)]") ==
+              printed("h[ramp(c, 1, 4)] = shuffle("
+                      "f[ramp(b * 2 / 2, 1, 2) if slice(ramp(b * 2, 1, 4) <= x4(n), 0, 2, 2) || "
+                      "slice(ramp(b * 2, 1, 4) <= x4(n), 1, 2, 2)], [0, 0, 1, 1])"));
+    }
     TEST_CASE("vectors may be let") {
         CHECK(interleaved("let t = ramp(b, 1, 4) / x4(2)\nf[ramp(0, 1, 4)] = g[t + x4(n)]") ==
               printed("let t = ramp(b, 1, 4) / x4(2)\nf[ramp(0, 1, 4)] = "
