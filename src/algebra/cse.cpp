@@ -320,6 +320,7 @@ public:
         case NodeKind::Store: return visit_store(*s.as<Store>());
         case NodeKind::Provide: return visit_provide(*s.as<Provide>());
         case NodeKind::LetStmt: return visit_lets(s);
+        case NodeKind::Block: return visit_block(*s.as<Block>());
         default: return map_children(s, [this](const auto &child) { return visit(child); });
         }
     }
@@ -356,6 +357,111 @@ private:
         Expr predicate = store.predicate.defined() ? roots[2] : Expr();
         return wrap(lets, store.with<&Store::value, &Store::index, &Store::predicate>(
                               roots[0], roots[1], predicate));
+    }
+
+    // A store, and the lets around it.
+    struct SimpleStore {
+        std::vector<const LetStmt *> lets;
+        const Store *store = nullptr;
+
+        explicit SimpleStore(const Stmt &s) {
+            const Stmt *rest = &s;
+            while (const auto *let = rest->as<LetStmt>()) {
+                lets.push_back(let);
+                rest = &let->body;
+            }
+            store = rest->as<Store>();
+        }
+        // Its value, index and predicate, with the lets around each.
+        std::vector<Expr> roots() const {
+            std::vector<Expr> all = {store->value, store->index};
+            if (store->predicate.defined()) all.push_back(store->predicate);
+            for (Expr &e : all) {
+                for (size_t i = lets.size(); i-- > 0;)
+                    e = Let::make(lets[i]->name, lets[i]->value, e);
+            }
+            return all;
+        }
+    };
+
+    // Stores that follow one another, as those of an unrolled loop, share what they have in common,
+    // if they read nothing that one of them writes.
+    Stmt visit_block(const Block &block) {
+        std::vector<Stmt> done;
+        std::vector<SimpleStore> together;
+        const auto &all = block.stmts;
+        for (size_t i = 0; i < all.size();) {
+            together.clear();
+            for (size_t j = i; j < all.size(); j++) {
+                SimpleStore next(all[j]);
+                if (!next.store) break;
+                together.push_back(std::move(next));
+            }
+            if (together.size() > 1 && may_share(together)) {
+                done.push_back(share(together));
+                i += together.size();
+            } else {
+                const size_t end = i + std::max<size_t>(1, together.size());
+                for (; i < end; i++) done.push_back((*this)(all[i]));
+            }
+        }
+        return Block::make(std::move(done));
+    }
+    static bool may_share(const std::vector<SimpleStore> &stores) {
+        std::unordered_set<Symbol> written;
+        for (const SimpleStore &s : stores) written.insert(s.store->buffer);
+        for (const SimpleStore &s : stores) {
+            for (const Expr &e : s.roots()) {
+                bool reads_written = false;
+                for_each_node(e,
+                              [&](const Load &l) { reads_written |= written.contains(l.buffer); });
+                if (reads_written || !is_pure(e)) return false;
+            }
+        }
+        return true;
+    }
+    // Each let stands before the first store that uses it, so that no value has to wait for long.
+    static Stmt share(const std::vector<SimpleStore> &stores) {
+        std::vector<Expr> roots;
+        std::vector<size_t> first_root;
+        for (const SimpleStore &s : stores) {
+            first_root.push_back(roots.size());
+            std::ranges::copy(s.roots(), std::back_inserter(roots));
+        }
+        first_root.push_back(roots.size());
+        const std::vector<Lifted> lets = lift(roots);
+        std::unordered_map<Symbol, size_t> number;
+        for (size_t i = 0; i < lets.size(); i++) number[lets[i].name] = i;
+        std::vector<std::vector<Lifted>> first_used(stores.size());
+        std::vector<bool> is_placed(lets.size());
+        for (size_t k = 0; k < stores.size(); k++) {
+            std::vector<bool> is_used(lets.size());
+            auto use = [&](const Expr &e) {
+                for_each_node(e, [&](const Variable &v) {
+                    const auto let = number.find(v.name);
+                    if (let != number.end()) is_used[let->second] = true;
+                });
+            };
+            for (size_t r = first_root[k]; r < first_root[k + 1]; r++) use(roots[r]);
+            for (size_t i = lets.size(); i-- > 0;) {
+                if (is_used[i] && !is_placed[i]) use(lets[i].value);
+            }
+            for (size_t i = 0; i < lets.size(); i++) {
+                if (!is_used[i] || is_placed[i]) continue;
+                is_placed[i] = true;
+                first_used[k].push_back(lets[i]);
+            }
+        }
+        Stmt rest;
+        for (size_t k = stores.size(); k-- > 0;) {
+            const Expr *root = &roots[first_root[k]];
+            const Store &store = *stores[k].store;
+            const Expr predicate = store.predicate.defined() ? root[2] : Expr();
+            Stmt s = store.with<&Store::value, &Store::index, &Store::predicate>(root[0], root[1],
+                                                                                 predicate);
+            rest = wrap(first_used[k], rest.defined() ? Block::make({s, rest}) : s);
+        }
+        return rest;
     }
 
     static Stmt visit_provide(const Provide &provide) {
