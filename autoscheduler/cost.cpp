@@ -59,15 +59,14 @@ private:
 
     double cycles_of_access(int element, const Growths &growths, const Source &source) const {
         constexpr double load = 0.5, one_by_one = 1.2, far_lane = 5;
-        const int function = source.function;
         const double bytes = element;
         if (view.lanes <= 1 || view.vector_variable < 0) return load;
         const double whole =
             load * std::max(bytes / machine.vector_bytes, 1 / (view.lanes * view.dot_lanes));
-        switch (view.pattern(growths, function)) {
+        switch (view.pattern(growths, source, element)) {
         case AccessPattern::Same: return load / (view.lanes * view.dot_lanes);
         case AccessPattern::Dense: return whole;
-        case AccessPattern::Strided: return 2 * view.stride(growths, function) * whole;
+        case AccessPattern::Strided: return 2 * view.stride(growths, source.function) * whole;
         case AccessPattern::Gathered: break;
         }
         // Lanes that lie equally far apart are loaded one by one.
@@ -150,7 +149,7 @@ private:
             const double vectors = in_vectors(1, leaf.bytes);
             const bool is_gathered =
                 view.lanes > 1 && view.vector_variable >= 0 &&
-                view.pattern(leaf.growths, leaf.source.function) == AccessPattern::Gathered;
+                view.pattern(leaf.growths, leaf.source, leaf.bytes) == AccessPattern::Gathered;
             instructions +=
                 leaf.loads * view.body_points * (is_gathered ? of_gathered_lane : vectors);
             is_limited |= leaf.limited != 0;

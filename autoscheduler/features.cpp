@@ -98,7 +98,7 @@ private:
         double by_pattern[4] = {}, limited = 0, all = 0, issued = 0;
         for (const Leaf &leaf : view.work->leaves) {
             const double served = view.points_served(leaf);
-            by_pattern[size_t(view.pattern(leaf.growths, leaf.source.function))] +=
+            by_pattern[size_t(view.pattern(leaf.growths, leaf.source, leaf.bytes))] +=
                 leaf.loads / served;
             if (view.vector_variable >= 0 && leaf.is_limited_along(size_t(view.vector_variable)))
                 limited += leaf.loads;
@@ -117,7 +117,8 @@ private:
     void stores() {
         bool is_known = true;
         const auto writes = view.write_growths(is_known);
-        of(Feature::StorePattern) = float(view.pattern(writes, view.node.function));
+        of(Feature::StorePattern) =
+            float(view.pattern(writes, {.function = view.node.function}, view.function.bytes));
         of(Feature::StoreIsScattered) = !is_known;
         of(Feature::Streams) = view.tree.schedule(view.stage)->stream_stores;
         of(Feature::StoredTogether) = log_of(view.points_stored_together(writes));

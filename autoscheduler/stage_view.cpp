@@ -89,6 +89,7 @@ void StageView::find_loops() {
         points_once *= double(tl.extent);
         if (tl.kind == LoopKind::Vectorized && tl.is_reduction && vector_variable >= 0) {
             dot_lanes *= double(tl.extent);
+            dot_variable = variable_of(l);
         } else if (tl.kind == LoopKind::Vectorized) {
             lanes *= double(tl.extent);
             vector_variable = variable_of(l);
@@ -99,6 +100,7 @@ void StageView::find_loops() {
     for (const Machine::DotProduct &d : machine.dot_products)
         group = std::max(group, double(d.group));
     if (dot_lanes > group) lanes *= std::exchange(dot_lanes, 1);
+    if (dot_lanes == 1) dot_variable = -1;
     // Loops inside of the innermost one that is left in the code. One of a single iteration is
     // none, unless there is no other.
     for (int l : placed.loops) {
@@ -232,10 +234,26 @@ bool StageView::is_scan() const {
 double StageView::stride(const Growths &growths, int f) const {
     const size_t innermost = innermost_of(f);
     if (innermost >= growths.size() || vector_variable < 0) return 1;
+    if (differs_in_dot(growths) && !lies_together_in_dot(growths, f)) return dot_lanes;
     return std::abs(growth_in_lanes(growths[innermost][size_t(vector_variable)]));
 }
 
-AccessPattern StageView::pattern(const Growths &growths, int f) const {
+bool StageView::differs_in_dot(const Growths &growths) const {
+    return dot_variable >= 0 && std::ranges::any_of(growths, [&](const auto &of_dimension) {
+               return !of_dimension[size_t(dot_variable)].is_none();
+           });
+}
+
+bool StageView::lies_together_in_dot(const Growths &growths, int f) const {
+    for (size_t d = 0; d < growths.size(); d++) {
+        const Growth &growth = growths[d][size_t(dot_variable)];
+        if (d == innermost_of(f) ? !(growth == Growth::linear(1)) : !growth.is_none()) return false;
+    }
+    return true;
+}
+
+AccessPattern StageView::pattern(const Growths &growths, const Source &source, int element) const {
+    const int f = source.function;
     if (lanes <= 1 || vector_variable < 0) return AccessPattern::Dense;
     bool is_same = true, is_in_row = true;
     for (size_t d = 0; d < growths.size(); d++) {
@@ -243,6 +261,18 @@ AccessPattern StageView::pattern(const Growths &growths, int f) const {
         if (growth_in_lanes(growths[d][size_t(vector_variable)]) == 0) continue;
         is_same = false;
         if (d != innermost_of(f)) is_in_row = false;
+    }
+    if (differs_in_dot(growths)) {
+        const bool is_together = lies_together_in_dot(growths, f);
+        if (is_same) return is_together ? AccessPattern::Same : AccessPattern::Strided;
+        if (is_together) {
+            const bool is_dense =
+                double(lane_distance(growths, source, element)) == dot_lanes * element;
+            return is_dense ? AccessPattern::Dense : AccessPattern::Gathered;
+        }
+        const bool is_row =
+            is_in_row && growth_in_lanes(growths[innermost_of(f)][size_t(vector_variable)]) == 1;
+        return is_row ? AccessPattern::Strided : AccessPattern::Gathered;
     }
     if (is_same) return AccessPattern::Same;
     const double step = stride(growths, f);

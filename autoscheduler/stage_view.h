@@ -27,10 +27,11 @@ public:
 
     // How many points one load serves, where code around it keeps it in a register.
     double points_served(const Leaf &leaf) const;
-    // `growths`: of the index; `function`: that is read or written; -1: an image.
-    AccessPattern pattern(const Growths &growths, int function) const;
+    // `growths`: of the index; `source`: that is read or written; `element`: its bytes.
+    AccessPattern pattern(const Growths &growths, const Source &source, int element) const;
     // Elements along a row from what a lane reads or writes to that of the next one; not a number
-    // where they are not always as far apart.
+    // where they are not always as far apart. Of lanes whose products lie in rows of their own, the
+    // number of these rows. `function`: -1 for an image.
     double stride(const Growths &growths, int function) const;
     // Bytes from what a lane of a vector reads or writes to that of the next one; 0: not known.
     int64_t lane_distance(const Growths &growths, const Source &source, int element) const;
@@ -63,6 +64,7 @@ public:
     double points = 1;                      // in all
     double dot_lanes = 1;                   // of those, beside the lanes, that are added to one sum
     int vector_variable = -1;               // along which the lanes are; -1: none
+    int dot_variable = -1;                  // along which those that are added to one sum are
     int innermost = -1;                     // of the loops that are left in the code
     double body_points = 1;                 // that an iteration of it computes
     double body_values = 1;                 // that these go into: fewer, in a reduction
@@ -79,6 +81,9 @@ private:
     double part_at_border(size_t variable) const;
     int64_t known_multiple(size_t variable) const;
     bool knows(size_t variable, int64_t period) const;
+    // What products that are added to one sum at once read.
+    bool differs_in_dot(const Growths &growths) const;
+    bool lies_together_in_dot(const Growths &growths, int f) const;
     double growth_in_lanes(const Growth &growth) const;
     double points_between_steps(const Leaf &leaf, size_t variable, double extent) const;
     Box written_in(int l) const;

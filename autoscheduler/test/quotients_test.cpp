@@ -65,7 +65,7 @@ AccessPattern pattern_of_groups(bool is_promised, int lanes) {
     const auto read =
         std::ranges::find_if(view.work->leaves, [](const Leaf &l) { return l.source.image >= 0; });
     REQUIRE(read != view.work->leaves.end());
-    return view.pattern(read->growths, -1);
+    return view.pattern(read->growths, read->source, read->bytes);
 }
 
 TEST_CASE("lanes of a group read one element where it is known where groups begin") {
@@ -142,7 +142,7 @@ TEST_CASE("code that knows which case it is at computes no other") {
         double gathered = 0, loads = 0;
         for (const Leaf &l : view.work->leaves) {
             loads += l.loads;
-            if (view.pattern(l.growths, l.source.function) == AccessPattern::Gathered)
+            if (view.pattern(l.growths, l.source, l.bytes) == AccessPattern::Gathered)
                 gathered += l.loads;
         }
         return std::pair(loads, gathered);
