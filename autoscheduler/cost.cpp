@@ -97,7 +97,8 @@ private:
         const double each = 2 * cycles_of_access(view.function.bytes, writes,
                                                  {.function = view.node.function});  // one a cycle
         if (!view.node.is_reduction()) return each;
-        if (!is_known) return 3 * each;
+        // Lanes that go where data says are read and written one by one.
+        if (!is_known) return 3 * (view.lanes > 1 ? machine.gathered_lane : each);
         // Kept in registers while a reduction loop runs, it is loaded and stored around that.
         return 1.5 * each / view.points_stored_together(writes);
     }
