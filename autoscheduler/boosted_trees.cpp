@@ -83,9 +83,10 @@ std::string BoostedTrees::to_json(std::span<const std::string_view> columns) con
     for (const Node &n : nodes) {
         text["left"].push_back(n.left);
         text["column"].push_back(n.column);
-        // Five digits decide and add up as well as all of them, and are half as long.
+        // What is added up does with five digits. But where values are split is often one of them,
+        // which has to stay on its side.
         char digits[32];
-        std::snprintf(digits, sizeof(digits), "%.5g", double(n.value));
+        std::snprintf(digits, sizeof(digits), n.left < 0 ? "%.5g" : "%.9g", double(n.value));
         text["value"].push_back(std::stod(digits));
     }
     return text.dump();

@@ -15,7 +15,7 @@ using program::Schedule;
 class Search::Run {
 public:
     Run(const Workload &workload, const Machine &machine, const SearchOptions &options)
-        : workload(workload), machine(machine), options(options),
+        : workload(workload), options(options),
           evolution(workload, machine, options.seed, options.takes) {
         found.sketches = evolution.sketches();
     }
@@ -262,7 +262,6 @@ private:
     }
 
     const Workload &workload;
-    const Machine &machine;
     const SearchOptions &options;
     Evolution evolution;
     std::unique_ptr<Measurer> measurer;

@@ -1,10 +1,13 @@
 #include "autoscheduler/cost.h"
 #include "autoscheduler/simple.h"
+#include "autoscheduler/stage_view.h"
+#include "support.h"
 #include <doctest/doctest.h>
 #include <tessera.h>
 
 using namespace tessera;
 using namespace tessera::autoscheduler;
+using namespace tessera::autoscheduler::test;
 
 namespace {
 
@@ -73,6 +76,31 @@ TEST_SUITE("autoscheduler, graph") {
         CHECK(stage.chosen[0].operations.of(OperationClass::FloatDiv) == 1);
         CHECK(stage.chosen[0].choices[0].part(100) == 0.5);
         CHECK(stage.operations.of(OperationClass::FloatDiv) == 1);
+    }
+    TEST_CASE("what stands beside what is likely is for the border alone") {
+        Var x("x"), y("y");
+        ImageParam in(Float(32), 2, "in");
+        Func padded = BoundaryConditions::constant_exterior(in, 0.0f, {{}, {0, 1000}});
+        Func f("f");
+        f(x, y) = padded(x, y + 1);
+        f.set_estimates({{0, 64}, {0, 1000}});
+        const Problem problem(f);
+        auto choices = [&](int64_t rows) {  // of a point of f, computed in tasks of so many rows
+            Plan plan = plain_plan(problem.graph);
+            for (FunctionPlan &inner : plan.functions) inner.place = Place::Inline;
+            plan.functions.back().place = Place::Root;
+            plan.functions.back().stages[0].tile = {0, rows};
+            LoopTree tree(problem.graph,
+                          program::apply(problem.algorithm, problem.scheduled(plan)));
+            const StageView view(tree, problem.machine, int(tree.stages.size()) - 1);
+            return view.work->operations.of(OperationClass::Choice);
+        };
+        const StageNode &stage = last_stage_of(problem.graph, padded);
+        const double all = stage.operations.of(OperationClass::Choice), of_rows = choices(1),
+                     of_tasks = choices(50);
+        CHECK(all > 1);
+        CHECK(of_rows == doctest::Approx(all * 2 / 1000));
+        CHECK(of_tasks == doctest::Approx(all * 2 / 20));
     }
     TEST_CASE("more than is required can be computed where no image ends") {
         Var x("x");

@@ -128,6 +128,38 @@ TEST_CASE("what meets the border of an image is computed before, and not for eac
     CHECK(measurer({to_schedule(*sketch.graph, plan, 8)}, 1e300)[0].outcome == Outcome::Measured);
 }
 
+TEST_CASE("products that are added up at once are read as they lie in memory") {
+    Var x("x"), y("y"), i("i"), g("g");
+    ImageParam a(UInt(8), 2, "a"), b(Int(8), 3, "b");
+    RDom k(0, 4, 0, 64, "k");
+    // Four products of a sum lie together, or in rows of their own.
+    auto pattern = [&](bool is_together) {
+        Func product("product");
+        const Expr other = is_together ? b(k.x, x, k.y) : b(x, k.x, k.y);
+        product(x, y) += cast<int32_t>(a(k.y * 4 + k.x, y)) * cast<int32_t>(other);
+        product.set_estimates({{0, 256}, {0, 256}});
+        a.set_estimates({{0, 256}, {0, 256}});
+        b.set_estimates({{0, is_together ? 4 : 256}, {0, is_together ? 256 : 4}, {0, 64}});
+        const Problem problem(product, Target("x86-64-linux-avx512_sapphirerapids"));
+        Plan plan = plain_plan(problem.graph);
+        StagePlan &update = plan.functions.back().stages[1];
+        update.vector = 0;
+        update.lanes = 16;
+        update.dot = 4;
+        for (size_t f = 0; f + 1 < plan.functions.size(); f++)
+            plan.functions[f].place = Place::Inline;
+        LoopTree tree(problem.graph, program::apply(problem.algorithm, problem.scheduled(plan)));
+        const StageView view(tree, problem.machine, int(tree.stages.size()) - 1);
+        REQUIRE(view.dot_lanes == 4);
+        const auto read = std::ranges::find_if(view.work->leaves, [&](const Leaf &l) {
+            return l.source.image >= 0 && problem.graph.images[size_t(l.source.image)].name == "b";
+        });
+        REQUIRE(read != view.work->leaves.end());
+        return view.pattern(read->growths, read->source, read->bytes);
+    };
+    CHECK(pattern(true) == AccessPattern::Dense);
+    CHECK(pattern(false) == AccessPattern::Strided);
+}
 TEST_CASE("without a measurement, a product is scheduled as by hand or better") {
     const Problem problem(product_of_images(512));
     SearchOptions options;

@@ -128,6 +128,8 @@ pid_t collect_apart(uint64_t seed, const CollectOptions &options) {
 }  // namespace
 
 void collect(const CollectOptions &options) {
+    if (options.first >= options.last)
+        throw RuntimeError("there is no pipeline to collect: --first has to be less than --last");
     const auto begin = std::chrono::steady_clock::now();
     auto is_late = [&] {
         const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;

@@ -121,6 +121,22 @@ TEST_SUITE("common subexpression elimination") {
         const char *open = "select(x < extern int32 a(), 1, 2)";
         CHECK(to_string(simplify(parse_expr(open))) == open);
     }
+    TEST_CASE("stores that follow one another share what they have in common") {
+        auto shared = [](const char *text) {
+            return common_subexpression_elimination(parse_stmt(text));
+        };
+        // Each name stands before the first store that uses it.
+        CHECK(alpha_equal(shared("f[0] = g[x * y] + 1\nf[1] = g[x * y] + z * z * z\n"
+                                 "f[2] = z * z * z"),
+                          parse_stmt("let t = g[x * y]\nf[0] = t + 1\n"
+                                     "let u = z * z * z\nf[1] = t + u\nf[2] = u")));
+        // Lets around each store are looked into, whose names may stand for other values.
+        CHECK(alpha_equal(shared("let a = g[x]:\n    f[0] = a * a\nlet a = g[x]\nf[1] = a * a"),
+                          shared("f[0] = g[x] * g[x]\nf[1] = g[x] * g[x]")));
+        // What one of them may write is read anew, and so is all else there.
+        const char *read = "f[0] = g[x * y] * 2\ng[n] = g[x * y] * 3";
+        CHECK(alpha_equal(shared(read), parse_stmt(read)));
+    }
     TEST_CASE("never merges calls that have effects") {
         Expr e = parse_expr("extern int32 next() + extern int32 next()");
         CHECK(equal(common_subexpression_elimination(e), e));

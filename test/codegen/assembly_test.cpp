@@ -263,6 +263,18 @@ func "f"(out: output float32[1], n: int32):
         CHECK(has(text, "vmovntps"));
         CHECK(has(text, "sfence"));
     }
+    TEST_CASE("one element for all lanes is loaded once, also where not all lanes are wanted") {
+        const std::string text = assembly(R"(
+module "m"
+func "f"(a: input float32[1], out: output float32[1], n: int32):
+    for i in [0, +n):
+        let wanted = ramp(i * 8, 1, 8) <= x8(n)
+        out[ramp(i * 8, 1, 8) if wanted] = a[x8(i) if wanted]
+)",
+                                          "x86-64-linux-avx2");
+        CHECK(has(text, "vbroadcastss"));
+        CHECK_FALSE(has(text, "vgather"));
+    }
     TEST_CASE("each set of instructions brings its own") {
         check_instruction("a * b", "int32", 4, "-sse41", "pmulld");
         CHECK_FALSE(has(assembly_of(with_loads("a * b", 4), "int32", 4, ""), "pmulld"));

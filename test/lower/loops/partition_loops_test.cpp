@@ -212,6 +212,14 @@ TEST_SUITE("partition_loops") {
         CHECK_FALSE(is_unchanged("for x in [0, +n)" + body));
         CHECK(is_unchanged("for x in [0, +n): if likely(x < 1): f[x] = 1"));
     }
+    TEST_CASE("where a loop around has no steady state, vectors that are whole have no masks") {
+        const std::string text =
+            partitioned("for y in [0, +n): for x in [0, +m):\n"
+                        "    f[ramp(x * 8, 1, 8) if likely(ramp(x * 8, 1, 8) <= x8(k))] = "
+                        "x8(max(likely(y) - 1, 0))");
+        const std::string whole = "f[ramp(x * 8, 1, 8)] = x8(0)";
+        CHECK(text.find(whole) != std::string::npos);
+    }
     TEST_CASE("what depends on memory is left") {
         CHECK(is_unchanged("for x in [0, +100): if likely(h[x] < 3): f[x] = 1"));
     }
