@@ -201,15 +201,17 @@ std::string of_search(const Workload &workload, const Machine &machine,
                     number("%.4g ms", result.milliseconds), ".");
     }
     if (!has_measurements(result)) return text + " Nothing was measured now.</p>\n";
-    const Measurement &by_rules = result.trials[0].measurement;
-    double best = 1e300;
+    const double by_rules = result.trials[0].times().counted();
+    double best = 0;
     for (const Trial &t : result.trials) {
-        if (t.measurement.is_valid()) best = std::min(best, t.measurement.milliseconds);
+        if (t.schedule == result.schedule) best = t.times().counted();
     }
-    text +=
-        str(" The fastest of ", result.trials.size(), " schedules takes ", number("%.4g ms", best));
-    if (by_rules.is_valid()) {
-        text += str("; that of the rules takes ", number("%.4g ms", by_rules.milliseconds));
+    if (best > 0) {
+        text += str(" The fastest of ", result.trials.size(), " schedules takes ",
+                    number("%.4g ms", best));
+    }
+    if (best > 0 && by_rules > 0) {
+        text += str("; that of the rules takes ", number("%.4g ms", by_rules));
     }
     text += str(".</p>\n", search_heading, curve(result.trials), outcomes(result.trials));
     const std::string roof = roofline(workload, machine, result);

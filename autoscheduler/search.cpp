@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -35,34 +36,21 @@ public:
         return true;
     }
 
-    // While candidates were timed, others were compiled: the fastest are timed once more, in turns,
-    // and with them those by rules and by the model alone, which were the first. Whatever disturbed
-    // a measurement has made it longer, so that the least of two is nearer to the truth.
+    // While candidates were timed, others were compiled, and one may have been lucky: the fastest
+    // run in turns, and with them those by rules and by the model alone. That decides.
     void finish() {
-        size_t most = 6;
-        for (Trial &t : found.trials) {
-            const Measurement *known =
-                options.log ? options.log->find_fastest(t.schedule) : nullptr;
-            if (known) note_faster(t, *known);
+        if (options.log) {
+            for (Trial &t : found.trials) t.in_turns = options.log->in_turns(t.schedule);
         }
-        if (measured_here == 0) return;
+        if (measured_here > 0) run_in_turns(fastest_trials());
         measured_here = 0;
-        std::vector<Trial *> fastest;
-        for (Trial &t : found.trials) {
-            if (t.measurement.is_valid()) fastest.push_back(&t);
-        }
-        std::ranges::stable_sort(fastest, {},
-                                 [](const Trial *t) { return t->measurement.milliseconds; });
-        for (size_t i = most; i < fastest.size(); i++) {
-            const bool was_first = size_t(fastest[i] - found.trials.data()) < 2;
-            if (was_first) fastest[most++] = fastest[i];
-        }
-        if (fastest.size() > most) fastest.resize(most);
-        if (fastest.size() < 2) return;
-        std::vector<Schedule> schedules;
-        for (const Trial *t : fastest) schedules.push_back(t->schedule);
-        const std::vector<Measurement> again = measurer->in_turns(schedules);
-        for (size_t i = 0; i < fastest.size(); i++) take_if_faster(*fastest[i], again[i]);
+        std::vector<Times> times;
+        for (const Trial &t : found.trials) times.push_back(t.times());
+        const std::optional<size_t> best = fastest_of(times);
+        if (!best) return;
+        const Trial &t = found.trials[*best];
+        found.schedule = t.schedule;
+        found.milliseconds = t.times().counted();
     }
     const SearchResult &result() const { return found; }
 
@@ -71,8 +59,10 @@ private:
         is_begun = true;
         std::vector<Candidate> begin_with = evolution.by_rules();
         found.schedule = begin_with[0].schedule;
+        unmeasured_choices = {found.schedule};
         std::optional<Candidate> chosen;
         if (options.uses_model) chosen = evolution.choose(begin_with);
+        if (chosen) unmeasured_choices.push_back(chosen->schedule);
         if (options.trials <= 0) {
             if (chosen) found.schedule = chosen->schedule;
             return;
@@ -115,20 +105,38 @@ private:
         return all;
     }
 
-    void take_if_faster(Trial &t, const Measurement &again) {
-        if (!note_faster(t, again) || !options.log) return;
-        options.log->add(t.schedule, again, found.sketches[t.sketch].name, to_json(t.plan));
+    // Those that took the least time; of one that ran in turns before, that time counts.
+    std::vector<Trial *> fastest_trials() {
+        constexpr size_t most = 6;
+        const auto last_time = [](const Trial *t) {
+            return t->in_turns > 0 ? t->in_turns : t->measurement.milliseconds;
+        };
+        std::vector<Trial *> fastest;
+        for (Trial &t : found.trials) {
+            if (t.measurement.is_valid()) fastest.push_back(&t);
+        }
+        std::ranges::stable_sort(fastest, {}, last_time);
+        size_t count = 0;
+        std::erase_if(fastest, [&](const Trial *t) {
+            const bool is_unmeasured_choice = std::ranges::find(unmeasured_choices, t->schedule) !=
+                                              unmeasured_choices.end();
+            return count++ >= most && !is_unmeasured_choice;
+        });
+        return fastest;
     }
-    bool note_faster(Trial &t, const Measurement &again) {
-        const bool is_faster =
-            again.is_valid() &&
-            (!t.measurement.is_valid() || again.milliseconds < t.measurement.milliseconds);
-        if (!is_faster) return false;
-        t.measurement = again;
-        if (found.milliseconds > 0 && again.milliseconds >= found.milliseconds) return true;
-        found.schedule = t.schedule;
-        found.milliseconds = again.milliseconds;
-        return true;
+    void run_in_turns(const std::vector<Trial *> &trials) {
+        if (trials.size() < 2) return;
+        std::vector<Schedule> schedules;
+        for (const Trial *t : trials) schedules.push_back(t->schedule);
+        const std::vector<Measurement> measured = measurer->in_turns(schedules);
+        for (size_t i = 0; i < trials.size(); i++) {
+            Trial &t = *trials[i];
+            const Measurement &m = measured[i];
+            t.in_turns = m.is_valid() ? m.milliseconds : std::numeric_limits<double>::infinity();
+            if (!options.log) continue;
+            const TuningLog::Origin from = {found.sketches[t.sketch].name, to_json(t.plan), {}};
+            options.log->add_in_turns(t.schedule, m, from);
+        }
     }
 
     // What was found for other shapes is a good beginning.
@@ -250,11 +258,12 @@ private:
             measured[places[k]] = m;
             measured_here++;
             if (options.log)
-                options.log->add(c.schedule, m, found.sketches[c.sketch].name, to_json(c.plan));
+                options.log->add(c.schedule, m,
+                                 {found.sketches[c.sketch].name, to_json(c.plan), {}});
         });
         for (size_t i = 0; i < count; i++) {
             const Candidate &c = batch[i];
-            add_trial({c.sketch, c.plan, c.schedule, c.by_model, measured[i]}, c.features);
+            add_trial({c.sketch, c.plan, c.schedule, c.by_model, measured[i], 0}, c.features);
         }
     }
     const Measurement *find(const Schedule &schedule) const {
@@ -266,11 +275,16 @@ private:
     Evolution evolution;
     std::unique_ptr<Measurer> measurer;
     bool is_begun = false;
+    std::vector<Schedule> unmeasured_choices;  // by rules, and by the model
     size_t batch_limit = 0;
     size_t measured_here = 0;  // and not found in the log
     SearchResult found;
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
+
+Times Trial::times() const {
+    return {measurement.is_valid() ? measurement.milliseconds : 0, in_turns};
+}
 
 Search::Search(const Workload &workload, const Machine &machine, const SearchOptions &options)
     : run(std::make_unique<Run>(workload, machine, options)) {}

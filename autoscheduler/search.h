@@ -1,4 +1,5 @@
 #pragma once
+#include "autoscheduler/fastest.h"
 #include "autoscheduler/measure.h"
 #include "autoscheduler/simple.h"
 #include "autoscheduler/sketch.h"
@@ -28,11 +29,14 @@ struct Trial {
     program::Schedule schedule;
     double expected = 0;  // milliseconds, before it was measured
     Measurement measurement;
+    double in_turns = 0;  // milliseconds, if it was among the fastest (Times)
+
+    Times times() const;
 };
 
 struct SearchResult {
     program::Schedule schedule;
-    double milliseconds = 0;  // 0: not measured
+    double milliseconds = 0;  // in turns with others where it was; 0: not measured
     std::vector<Trial> trials;
     std::vector<Sketch> sketches;
 };
@@ -55,7 +59,8 @@ public:
     // Measures one batch more, of at most so many. Returns false, with nothing done, if the trials
     // or the time are used up, or nothing is left to try.
     bool step(size_t most = std::numeric_limits<size_t>::max());
-    // Measures the fastest once more, if this search has measured anything: behind the last step.
+    // Runs the fastest in turns, if this search has measured anything, which decides among them:
+    // behind the last step.
     void finish();
     const SearchResult &result() const;
 

@@ -205,7 +205,7 @@ private:
         (*measurer)(unknown, hopeless, [&](size_t k, const Measurement &m) {
             const Candidate &c = batch[places[k]];
             results[places[k]] = m;
-            if (log) log->add(c.schedule, m, c.chosen.texts());
+            if (log) log->add(c.schedule, m, {"", "", c.chosen.texts()});
         });
         for (size_t i = 0; i < batch.size(); i++)
             trials.push_back({std::move(batch[i]), std::move(results[i])});

@@ -6,6 +6,7 @@
 #include <cinttypes>
 #include <cmath>
 #include <fcntl.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <unistd.h>
@@ -97,7 +98,8 @@ public:
 private:
     void note(const json &record, const Measurement &m) {
         const uint64_t hash = std::stoull(record.at("schedule").get<std::string>(), nullptr, 16);
-        log.note(hash, {m, m, record.at("steps").dump(), record.value("choices", Choices())});
+        log.note(hash, m, record.value("in_turns", false) ? Run::InTurns : Run::Alone,
+                 record.at("steps").dump(), record.value("choices", Choices()));
     }
     void note_near(const json &record, const Measurement &m) {
         if (!m.is_valid() || record.at("plan").is_null()) return;
@@ -156,25 +158,27 @@ const Measurement *TuningLog::find(const Schedule &schedule) const {
     return found == known.end() ? nullptr : &found->second.first;
 }
 
-const Measurement *TuningLog::find_fastest(const Schedule &schedule) const {
+double TuningLog::in_turns(const Schedule &schedule) const {
     auto found = known.find(schedule.hash(workload.algorithm()));
-    return found == known.end() ? nullptr : &found->second.fastest;
+    return found == known.end() ? 0 : found->second.times.in_turns;
 }
 
-void TuningLog::note(uint64_t hash, Known k) {
-    auto [before, is_new] = known.try_emplace(hash, k);
-    if (is_new || !k.first.is_valid()) return;
-    Measurement &fastest = before->second.fastest;
-    if (!fastest.is_valid() || k.first.milliseconds < fastest.milliseconds) fastest = k.first;
+void TuningLog::note(uint64_t hash, const Measurement &m, Run how, const std::string &steps,
+                     const Choices &choices) {
+    Times &times = known.try_emplace(hash, Known{m, {}, steps, choices}).first->second.times;
+    if (how == Run::InTurns) {
+        times.in_turns = m.is_valid() ? m.milliseconds : std::numeric_limits<double>::infinity();
+    } else if (m.is_valid() && (times.alone <= 0 || m.milliseconds < times.alone)) {
+        times.alone = m.milliseconds;
+    }
 }
 
-void TuningLog::add(const Schedule &schedule, const Measurement &m, const std::string &sketch,
-                    const std::string &plan) {
-    add(schedule, m, Origin{sketch, plan, {}});
+void TuningLog::add(const Schedule &schedule, const Measurement &m, const Origin &from) {
+    add(schedule, m, from, Run::Alone);
 }
 
-void TuningLog::add(const Schedule &schedule, const Measurement &m, const Choices &choices) {
-    add(schedule, m, Origin{"", "", choices});
+void TuningLog::add_in_turns(const Schedule &schedule, const Measurement &m, const Origin &from) {
+    add(schedule, m, from, Run::InTurns);
 }
 
 std::string TuningLog::record_of(const Schedule &schedule, const Origin &from) const {
@@ -194,9 +198,10 @@ std::string TuningLog::record_of(const Schedule &schedule, const Origin &from) c
     return record.dump();
 }
 
-void TuningLog::add(const Schedule &schedule, const Measurement &m, const Origin &from) {
+void TuningLog::add(const Schedule &schedule, const Measurement &m, const Origin &from, Run how) {
     json record = json::parse(record_of(schedule, from));
-    note(schedule.hash(workload.algorithm()), {m, m, record["steps"].dump(), from.choices});
+    note(schedule.hash(workload.algorithm()), m, how, record["steps"].dump(), from.choices);
+    if (how == Run::InTurns) record["in_turns"] = true;
     record["outcome"] = std::string(name_of(m.outcome));
     record["ms"] = m.milliseconds;
     append_record(path, record.dump());
@@ -205,9 +210,9 @@ void TuningLog::add(const Schedule &schedule, const Measurement &m, const Origin
 std::vector<TuningLog::Choices> TuningLog::best_choices() const {
     std::vector<const Known *> all;
     for (const auto &[hash, k] : known) {
-        if (k.fastest.is_valid() && !k.choices.empty()) all.push_back(&k);
+        if (k.times.alone > 0 && !k.choices.empty()) all.push_back(&k);
     }
-    std::ranges::stable_sort(all, {}, [](const Known *k) { return k->fastest.milliseconds; });
+    std::ranges::stable_sort(all, {}, [](const Known *k) { return k->times.alone; });
     std::vector<Choices> choices;
     for (const Known *k : all) choices.push_back(k->choices);
     return choices;
@@ -215,16 +220,18 @@ std::vector<TuningLog::Choices> TuningLog::best_choices() const {
 
 std::optional<std::pair<Schedule, double>> TuningLog::best() const {
     std::vector<const Known *> all;
+    std::vector<Times> times;
     for (const auto &[hash, k] : known) {
-        if (k.fastest.is_valid()) all.push_back(&k);
+        all.push_back(&k);
+        times.push_back(k.times);
     }
-    std::ranges::stable_sort(all, {}, [](const Known *k) { return k->fastest.milliseconds; });
     const auto &by_hand = workload.graph().by_hand.steps;
-    for (const Known *k : all) {
-        Schedule s = program::schedule_from_json(workload.algorithm(), k->steps, {}, {});
+    while (const std::optional<size_t> best = fastest_of(times)) {
+        Schedule s = program::schedule_from_json(workload.algorithm(), all[*best]->steps, {}, {});
         const bool is_of_this = s.steps.size() >= by_hand.size() &&
                                 std::equal(by_hand.begin(), by_hand.end(), s.steps.begin());
-        if (is_of_this) return std::pair(std::move(s), k->fastest.milliseconds);
+        if (is_of_this) return std::pair(std::move(s), times[*best].counted());
+        times[*best] = {};
     }
     return std::nullopt;
 }

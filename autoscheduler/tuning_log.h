@@ -1,5 +1,6 @@
 #pragma once
 #include "autoscheduler/bundle/log_lines.h"
+#include "autoscheduler/fastest.h"
 #include "autoscheduler/measure.h"
 #include <map>
 #include <set>
@@ -17,6 +18,7 @@ enum class LogUse : uint8_t { Write, Read };
 //      "outcome": "measured", "ms": 1.25, "steps": {"tessera_schedule": ...}, "sketch": "...",
 //      "plan": [...], "choices": {"rows": "8"}}
 //
+// Those that ran in turns have "in_turns": true, and a record of their first measurement besides.
 // A record is appended by one write, so that whoever is killed loses no more than the one that is
 // being written; lines that cannot be read are passed over.
 class TuningLog {
@@ -35,16 +37,20 @@ public:
     // Returns the first measurement of a schedule, so that a search that goes on decides as it did
     // before; null if there is none.
     const Measurement *find(const program::Schedule &schedule) const;
-    // Returns its fastest measurement: the best ones are measured again at the end of a search.
-    const Measurement *find_fastest(const program::Schedule &schedule) const;
-    // `sketch`, `plan` (as JSON): what the schedule was made from; may be empty.
-    void add(const program::Schedule &schedule, const Measurement &m,
-             const std::string &sketch = "", const std::string &plan = "");
-    // The choices that a template made it from.
+    // Returns what it took when it last ran in turns with others (Times::in_turns).
+    double in_turns(const program::Schedule &schedule) const;
+    // The choices that a template made a schedule from.
     using Choices = std::map<std::string, std::string>;
-    void add(const program::Schedule &schedule, const Measurement &m, const Choices &choices);
-    // The fastest schedule that is known, with its time, of those that have what the user has
-    // scheduled by hand now. Nothing if there is none.
+    // What a schedule was made from: a sketch and its plan (as JSON), a template, or neither.
+    struct Origin {
+        std::string sketch, plan;
+        Choices choices;
+    };
+    void add(const program::Schedule &schedule, const Measurement &m, const Origin &from);
+    // Of one that ran in turns with others.
+    void add_in_turns(const program::Schedule &schedule, const Measurement &m, const Origin &from);
+    // The fastest schedule that is known, with its time (fastest_of()), of those that have what the
+    // user has scheduled by hand now. Nothing if there is none.
     std::optional<std::pair<program::Schedule, double>> best() const;
     // The fastest schedule of other shapes of the same algorithm, or of one that differs in its
     // constants alone: those of the nearest shape first.
@@ -59,24 +65,22 @@ public:
     // Lines of the file that are no records.
     size_t damaged_lines() const { return lines.damaged; }
 
-    // What a schedule was made from; may be empty.
-    struct Origin {
-        std::string sketch, plan;
-        Choices choices;
-    };
     // A record without its "outcome" and "ms", for whoever measures elsewhere.
     std::string record_of(const program::Schedule &schedule, const Origin &from) const;
 
 private:
     struct Known {
-        Measurement first, fastest;
+        Measurement first;
+        Times times;  // alone: the least
         std::string steps;
         Choices choices;  // none: it is not of a template
     };
-    void add(const program::Schedule &schedule, const Measurement &m, const Origin &from);
+    enum class Run : uint8_t { Alone, InTurns };
+    void add(const program::Schedule &schedule, const Measurement &m, const Origin &from, Run how);
     class Reader;  // of records
     void note_near(const Near &n);
-    void note(uint64_t hash, Known k);
+    void note(uint64_t hash, const Measurement &m, Run how, const std::string &steps,
+              const Choices &choices);
 
     std::string path;
     const Workload &workload;

@@ -132,11 +132,11 @@ public:
 
     std::string summary() const {
         const SearchResult r = best();
-        const Measurement by_rules = r.trials.empty() ? Measurement() : r.trials[0].measurement;
+        const double by_rules = r.trials.empty() ? 0 : r.trials[0].times().counted();
         const double of_limit = r.milliseconds > 0 ? 100 * task.least / r.milliseconds : 0;
         char line[200];
         std::snprintf(line, sizeof(line), "%-24s %10s %10s %9s %8zu%s", name.c_str(),
-                      known("%.4g", by_rules.milliseconds).c_str(),
+                      known("%.4g", by_rules).c_str(),
                       known("%.4g", r.milliseconds).c_str(), known("%.0f %%", of_limit).c_str(),
                       trials(), is_of_log(r) ? "  the best is of the log" : "");
         return line;
@@ -171,8 +171,7 @@ private:
     SearchResult best() const {
         SearchResult r = search->result();
         const auto logged = log->best();
-        if (!logged || (r.milliseconds > 0 && logged->second >= r.milliseconds)) return r;
-        if (is_trial(r, logged->first)) return r;
+        if (!logged || is_trial(r, logged->first)) return r;
         r.schedule = logged->first;
         r.milliseconds = logged->second;
         return r;

@@ -136,7 +136,7 @@ void run_operator(const Operator &op, const Options &options) {
     const auto begin = std::chrono::steady_clock::now();
     const SearchResult found = search_for(problem, options);
     const double spent = seconds_since(begin);
-    const double rules = found.trials.empty() ? 0 : found.trials[0].measurement.milliseconds;
+    const double rules = found.trials.empty() ? 0 : found.trials[0].times().counted();
     const double least = milliseconds_at_least(problem.graph, problem.machine);
     std::printf("%-10s %-32s %10.4f %10.4f %8.1f %7.2f  %6.1f s %4zu\n", op.name.c_str(),
                 op.shape.c_str(), rules, found.milliseconds,
