@@ -1,10 +1,13 @@
 #include "algebra/cse.h"
+#include "algebra/lift.h"
+#include "algebra/simple_stores.h"
 #include "algebra/walk.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -162,11 +165,6 @@ private:
     std::vector<Expr> kept_alive;
 };
 
-struct Lifted {
-    Symbol name;
-    Expr value;
-};
-
 // An expression and where it stands: below a strict_float, arithmetic of floats is another than
 // elsewhere. For one that computes no floats `strict` is false.
 struct Place {
@@ -302,7 +300,8 @@ private:
     std::vector<Place> order;
 };
 
-// The lets that the expressions, which are changed, need around them.
+}  // namespace
+
 std::vector<Lifted> lift(std::vector<Expr> &roots) {
     if (TellLetsApart::needed(roots)) {
         TellLetsApart tell_apart;
@@ -312,6 +311,15 @@ std::vector<Lifted> lift(std::vector<Expr> &roots) {
     for (Expr &e : roots) e = numbering(e);
     return SharingScope(numbering, nullptr).run(roots);
 }
+
+Stmt wrap(const std::vector<Lifted> &lets, Stmt body) {
+    for (size_t i = lets.size(); i-- > 0;) {
+        body = LetStmt::make(lets[i].name, lets[i].value, body);
+    }
+    return body;
+}
+
+namespace {
 
 class EachStmt {
 public:
@@ -343,13 +351,6 @@ private:
         return body;
     }
 
-    static Stmt wrap(const std::vector<Lifted> &lets, Stmt body) {
-        for (size_t i = lets.size(); i-- > 0;) {
-            body = LetStmt::make(lets[i].name, lets[i].value, body);
-        }
-        return body;
-    }
-
     static Stmt visit_store(const Store &store) {
         std::vector<Expr> roots{store.value, store.index};
         if (store.predicate.defined()) roots.push_back(store.predicate);
@@ -359,109 +360,20 @@ private:
                               roots[0], roots[1], predicate));
     }
 
-    // A store, and the lets around it.
-    struct SimpleStore {
-        std::vector<const LetStmt *> lets;
-        const Store *store = nullptr;
-
-        explicit SimpleStore(const Stmt &s) {
-            const Stmt *rest = &s;
-            while (const auto *let = rest->as<LetStmt>()) {
-                lets.push_back(let);
-                rest = &let->body;
-            }
-            store = rest->as<Store>();
-        }
-        // Its value, index and predicate, with the lets around each.
-        std::vector<Expr> roots() const {
-            std::vector<Expr> all = {store->value, store->index};
-            if (store->predicate.defined()) all.push_back(store->predicate);
-            for (Expr &e : all) {
-                for (size_t i = lets.size(); i-- > 0;)
-                    e = Let::make(lets[i]->name, lets[i]->value, e);
-            }
-            return all;
-        }
-    };
-
-    // Stores that follow one another, as those of an unrolled loop, share what they have in common,
-    // if they read nothing that one of them writes.
+    // Stores that follow one another, as those of an unrolled loop, share what they have in common.
     Stmt visit_block(const Block &block) {
         std::vector<Stmt> done;
-        std::vector<SimpleStore> together;
         const auto &all = block.stmts;
         for (size_t i = 0; i < all.size();) {
-            together.clear();
-            for (size_t j = i; j < all.size(); j++) {
-                SimpleStore next(all[j]);
-                if (!next.store) break;
-                together.push_back(std::move(next));
-            }
-            if (together.size() > 1 && may_share(together)) {
+            const std::vector<SimpleStore> together = stores_from(all, i);
+            const size_t end = i + std::max<size_t>(1, together.size());
+            if (may_share(together)) {
                 done.push_back(share(together));
-                i += together.size();
-            } else {
-                const size_t end = i + std::max<size_t>(1, together.size());
-                for (; i < end; i++) done.push_back((*this)(all[i]));
+                i = end;
             }
+            for (; i < end; i++) done.push_back((*this)(all[i]));
         }
         return Block::make(std::move(done));
-    }
-    static bool may_share(const std::vector<SimpleStore> &stores) {
-        std::unordered_set<Symbol> written;
-        for (const SimpleStore &s : stores) written.insert(s.store->buffer);
-        for (const SimpleStore &s : stores) {
-            for (const Expr &e : s.roots()) {
-                bool reads_written = false;
-                for_each_node(e,
-                              [&](const Load &l) { reads_written |= written.contains(l.buffer); });
-                if (reads_written || !is_pure(e)) return false;
-            }
-        }
-        return true;
-    }
-    // Each let stands before the first store that uses it, so that no value has to wait for long.
-    static Stmt share(const std::vector<SimpleStore> &stores) {
-        std::vector<Expr> roots;
-        std::vector<size_t> first_root;
-        for (const SimpleStore &s : stores) {
-            first_root.push_back(roots.size());
-            std::ranges::copy(s.roots(), std::back_inserter(roots));
-        }
-        first_root.push_back(roots.size());
-        const std::vector<Lifted> lets = lift(roots);
-        std::unordered_map<Symbol, size_t> number;
-        for (size_t i = 0; i < lets.size(); i++) number[lets[i].name] = i;
-        std::vector<std::vector<Lifted>> first_used(stores.size());
-        std::vector<bool> is_placed(lets.size());
-        for (size_t k = 0; k < stores.size(); k++) {
-            std::vector<bool> is_used(lets.size());
-            auto use = [&](const Expr &e) {
-                for_each_node(e, [&](const Variable &v) {
-                    const auto let = number.find(v.name);
-                    if (let != number.end()) is_used[let->second] = true;
-                });
-            };
-            for (size_t r = first_root[k]; r < first_root[k + 1]; r++) use(roots[r]);
-            for (size_t i = lets.size(); i-- > 0;) {
-                if (is_used[i] && !is_placed[i]) use(lets[i].value);
-            }
-            for (size_t i = 0; i < lets.size(); i++) {
-                if (!is_used[i] || is_placed[i]) continue;
-                is_placed[i] = true;
-                first_used[k].push_back(lets[i]);
-            }
-        }
-        Stmt rest;
-        for (size_t k = stores.size(); k-- > 0;) {
-            const Expr *root = &roots[first_root[k]];
-            const Store &store = *stores[k].store;
-            const Expr predicate = store.predicate.defined() ? root[2] : Expr();
-            Stmt s = store.with<&Store::value, &Store::index, &Store::predicate>(root[0], root[1],
-                                                                                 predicate);
-            rest = wrap(first_used[k], rest.defined() ? Block::make({s, rest}) : s);
-        }
-        return rest;
     }
 
     static Stmt visit_provide(const Provide &provide) {

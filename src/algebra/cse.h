@@ -14,7 +14,8 @@ namespace tessera::algebra {
 Expr common_subexpression_elimination(const Expr &e);
 
 // The same for each expression in the statement by itself. A Store's value and index (a Provide's
-// values and arguments) share one LetStmt around it.
+// values and arguments) share one LetStmt around it, and so do stores that follow one another
+// (algebra/simple_stores.h).
 Stmt common_subexpression_elimination(const Stmt &s);
 
 }  // namespace tessera::algebra

@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
+#include "ir/visitor.h"
 #include <doctest/doctest.h>
 
 using namespace tessera;
@@ -133,9 +134,28 @@ TEST_SUITE("common subexpression elimination") {
         // Lets around each store are looked into, whose names may stand for other values.
         CHECK(alpha_equal(shared("let a = g[x]:\n    f[0] = a * a\nlet a = g[x]\nf[1] = a * a"),
                           shared("f[0] = g[x] * g[x]\nf[1] = g[x] * g[x]")));
+        // So are predicates.
+        CHECK(alpha_equal(shared("f[0 if x * y < z] = x * y\nf[1 if x * y < z] = n"),
+                          parse_stmt("let t = x * y\nlet u = t < z\n"
+                                     "f[0 if u:bool] = t\nf[1 if u:bool] = n")));
         // What one of them may write is read anew, and so is all else there.
         const char *read = "f[0] = g[x * y] * 2\ng[n] = g[x * y] * 3";
         CHECK(alpha_equal(shared(read), parse_stmt(read)));
+        const char *tested = "f[0 if g[x * y] < 2] = 1\ng[n if g[x * y] < 2] = 3";
+        CHECK(alpha_equal(shared(tested), parse_stmt(tested)));
+    }
+    TEST_CASE("no more than 64 stores share, as names are looked for from each") {
+        auto names_of = [](int stores) {
+            std::string text;
+            for (int i = 0; i < stores; i++) text += str("f[", i, "] = x * y + ", i, "\n");
+            int names = 0;
+            for_each_node(common_subexpression_elimination(parse_stmt(text)),
+                          [&](const LetStmt &) { names++; });
+            return names;
+        };
+        CHECK(names_of(64) == 1);
+        CHECK(names_of(66) == 2);
+        CHECK(names_of(65) == 1);  // the last one stands alone
     }
     TEST_CASE("never merges calls that have effects") {
         Expr e = parse_expr("extern int32 next() + extern int32 next()");

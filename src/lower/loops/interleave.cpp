@@ -1,4 +1,5 @@
 #include "lower/loops/interleave.h"
+#include "algebra/simple_stores.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
@@ -9,6 +10,7 @@
 #include "lower/loops/let_scope.h"
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -31,11 +33,8 @@ Expr dense_index(const LaneOffsets &l, int lanes) {
     return lanes == 1 ? first : Ramp::make(first, make_one(first.type()), lanes);
 }
 
-// A statement that is nothing but lets around one store.
-struct SimpleStore {
-    std::vector<std::pair<Symbol, Expr>> lets;
-    const Store *store = nullptr;
-    Stmt keep;  // what `store` points into
+// A store and where its lanes go.
+struct PlacedStore : algebra::SimpleStore {
     LaneOffsets place;
 };
 
@@ -208,10 +207,11 @@ class Interleave final : public Mutator {
     Stmt visit(const Store &store) override;
     Stmt visit(const Block &block) override;
 
-    SimpleStore as_simple_store(const Stmt &s) const;
-    static bool continues(const std::vector<SimpleStore> &group, const SimpleStore &next);
-    static bool is_family(const std::vector<SimpleStore> &group, std::vector<size_t> &order);
-    static Stmt merge(const std::vector<SimpleStore> &group, const std::vector<size_t> &order);
+    std::optional<PlacedStore> as_placed_store(const Stmt &s) const;
+    std::vector<PlacedStore> group_from(const std::vector<Stmt> &parts, size_t i) const;
+    static bool continues(const std::vector<PlacedStore> &group, const PlacedStore &next);
+    static bool is_family(const std::vector<PlacedStore> &group, std::vector<size_t> &order);
+    static Stmt merge(const std::vector<PlacedStore> &group, const std::vector<size_t> &order);
 
     LetScope scope;
     std::multiset<Symbol> shared;
@@ -240,35 +240,27 @@ Stmt Interleave::visit(const Store &node) {
         value, dense_index(*place, lanes), {}, {});
 }
 
-SimpleStore Interleave::as_simple_store(const Stmt &s) const {
-    SimpleStore result;
-    Stmt inner = s;
+std::optional<PlacedStore> Interleave::as_placed_store(const Stmt &s) const {
+    algebra::SimpleStore simple(s);
+    const Store *store = simple.store;
+    if (!store || store->value.type().is_scalar()) return {};
+    auto may_move = [&](const Expr &e) { return is_pure(e) && !reads(e, store->buffer); };
     Substitution values;
-    while (const auto *let = inner.as<LetStmt>()) {
-        if (!is_pure(let->value)) return {};
-        result.lets.emplace_back(let->name, let->value);
+    for (const LetStmt *let : simple.lets) {
+        if (!may_move(let->value)) return {};
         values[let->name] = substitute(values, let->value);
-        inner = let->body;
     }
-    const auto *store = inner.as<Store>();
-    if (!store || store->value.type().is_scalar() || !is_pure(store->value)) return {};
-    for (const auto &let : result.lets) {
-        if (reads(let.second, store->buffer)) return {};
-    }
-    if (reads(store->value, store->buffer) || !is_pure(store->index)) return {};
-    Expr index = substitute(values, store->index);
-    auto place = lane_offsets(index, scope);
+    if (!may_move(store->value) || !may_move(store->index)) return {};
+    if (store->predicate.defined() && !may_move(store->predicate)) return {};
+    auto place = lane_offsets(substitute(values, store->index), scope);
     if (!place) return {};
-    result.place = std::move(*place);
-    result.store = store;
-    result.keep = inner;
-    return result;
+    return PlacedStore{std::move(simple), std::move(*place)};
 }
 
 // Whether the store is one of the same stride and base as the ones before.
-bool Interleave::continues(const std::vector<SimpleStore> &group, const SimpleStore &next) {
-    const SimpleStore &first = group[0];
-    if (!next.store || next.store->buffer != first.store->buffer ||
+bool Interleave::continues(const std::vector<PlacedStore> &group, const PlacedStore &next) {
+    const PlacedStore &first = group[0];
+    if (next.store->buffer != first.store->buffer ||
         next.store->value.type() != first.store->value.type() ||
         next.store->streaming != first.store->streaming) {
         return false;
@@ -283,11 +275,11 @@ bool Interleave::continues(const std::vector<SimpleStore> &group, const SimpleSt
 }
 
 // Whether the stores fill every element from first to last, and in which order.
-bool Interleave::is_family(const std::vector<SimpleStore> &group, std::vector<size_t> &order) {
+bool Interleave::is_family(const std::vector<PlacedStore> &group, std::vector<size_t> &order) {
     int64_t stride;
     if (!group[0].place.is_ramp(stride) || size_t(stride) != group.size()) return false;
     std::vector<int64_t> starts;
-    for (const SimpleStore &s : group) {
+    for (const PlacedStore &s : group) {
         Expr distance = algebra::simplify(s.place.base - group[0].place.base);
         starts.push_back(as_const_int(distance).value() + s.place.offsets[0]);
     }
@@ -303,17 +295,18 @@ bool Interleave::is_family(const std::vector<SimpleStore> &group, std::vector<si
 
 // The lets get new names: copies of an unrolled loop bind the same ones to different values, and
 // within one expression a name has to mean one thing.
-Expr within_lets(const SimpleStore &s, Expr e) {
+Expr within_lets(const PlacedStore &s, Expr e) {
     for (size_t i = s.lets.size(); i-- > 0;) {
-        const auto &[name, value] = s.lets[i];
-        if (!uses_symbol(e, name)) continue;
-        Symbol own = Symbol::fresh(name.text());
-        e = Let::make(own, value, substitute(name, Variable::make(value.type(), own), e));
+        const LetStmt &let = *s.lets[i];
+        if (!uses_symbol(e, let.name)) continue;
+        Symbol own = Symbol::fresh(let.name.text());
+        const Expr named = Variable::make(let.value.type(), own);
+        e = Let::make(own, let.value, substitute(let.name, named, e));
     }
     return e;
 }
 
-Stmt Interleave::merge(const std::vector<SimpleStore> &group, const std::vector<size_t> &order) {
+Stmt Interleave::merge(const std::vector<PlacedStore> &group, const std::vector<size_t> &order) {
     std::vector<Expr> values, predicates;
     for (size_t i : order) {
         values.push_back(within_lets(group[i], group[i].store->value));
@@ -321,13 +314,26 @@ Stmt Interleave::merge(const std::vector<SimpleStore> &group, const std::vector<
             predicates.push_back(within_lets(group[i], group[i].store->predicate));
         }
     }
-    const SimpleStore &first = group[order[0]];
+    const PlacedStore &first = group[order[0]];
     Expr base = offset_by(first.place.base, first.place.offsets[0]);
     int lanes = values[0].type().lanes() * int(values.size());
     Expr predicate = predicates.empty() ? Expr() : Shuffle::make_interleave(predicates);
     return Store::make(first.store->buffer, Shuffle::make_interleave(values),
                        Ramp::make(base, make_one(base.type()), lanes), predicate,
                        first.store->alignment, first.store->streaming);
+}
+
+// The stores from the i-th on that may fill what the first one leaves out.
+std::vector<PlacedStore> Interleave::group_from(const std::vector<Stmt> &parts, size_t i) const {
+    std::vector<PlacedStore> group;
+    int64_t stride = 0;
+    for (; i < parts.size(); i++) {
+        auto next = as_placed_store(parts[i]);
+        if (!next || (!group.empty() && !continues(group, *next))) break;
+        group.push_back(std::move(*next));
+        if (!group[0].place.is_ramp(stride) || group.size() >= size_t(stride)) break;
+    }
+    return group;
 }
 
 Stmt Interleave::visit(const Block &block) {
@@ -338,14 +344,7 @@ Stmt Interleave::visit(const Block &block) {
         changed |= !parts.back().same_as(s);
     }
     for (size_t i = 0; i < parts.size();) {
-        std::vector<SimpleStore> group = {as_simple_store(parts[i])};
-        int64_t stride = 0;
-        bool strided = group[0].store && group[0].place.is_ramp(stride) && stride >= 2;
-        for (size_t k = i + 1; strided && k < parts.size() && group.size() < size_t(stride); k++) {
-            SimpleStore next = as_simple_store(parts[k]);
-            if (!continues(group, next)) break;
-            group.push_back(std::move(next));
-        }
+        const std::vector<PlacedStore> group = group_from(parts, i);
         std::vector<size_t> order;
         if (group.size() > 1 && is_family(group, order)) {
             result.push_back(merge(group, order));

@@ -14,7 +14,7 @@ namespace tessera::lower {
 //     f[ramp(b * 2, 1, 4) / x4(2) * x4(2) + ramp(b * 2, 1, 4) % x4(2)] = a
 //                                                      ->   f[ramp(b * 2, 1, 4)] = a
 //
-// Stores next to each other in a block are merged if none of the values reads the buffer.
+// Stores next to each other in a block are merged if none of them reads the buffer.
 ir::Stmt interleave(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

@@ -29,8 +29,13 @@ TEST_SUITE("interleave") {
                   "f[ramp(b * 4, 1, 4) % x4(2) + ramp(b * 4, 1, 4) / x4(2) * x4(2)] = x4(x)") ==
               printed("f[ramp(0 + b * 4 / 2 * 2, 1, 4)] = x4(x)"));
     }
-    TEST_CASE("not if a value reads what a store before it writes") {
+    TEST_CASE("not if one reads what a store before it writes") {
         CHECK(is_unchanged("f[ramp(b, 2, 4)] = x4(x)\nf[ramp(b + 1, 2, 4)] = f[ramp(b, 2, 4)]"));
+        CHECK(is_unchanged("f[ramp(b, 2, 4) if f[ramp(c, 1, 4)] < x4(n)] = x4(x)\n"
+                           "f[ramp(b + 1, 2, 4) if f[ramp(c, 1, 4)] < x4(n)] = x4(y)"));
+        CHECK(is_unchanged("f[ramp(f[c], 2, 4)] = x4(x)\nf[ramp(f[c] + 1, 2, 4)] = x4(y)"));
+        CHECK_FALSE(is_unchanged("f[ramp(b, 2, 4) if g[ramp(c, 1, 4)] < x4(n)] = x4(x)\n"
+                                 "f[ramp(b + 1, 2, 4) if g[ramp(c, 1, 4)] < x4(n)] = x4(y)"));
     }
     TEST_CASE("not if there are gaps or repetitions") {
         CHECK(is_unchanged("f[ramp(b, 3, 4)] = x4(x)\nf[ramp(b + 1, 3, 4)] = x4(y)"));
