@@ -85,7 +85,9 @@ private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const For &loop) override {
-        if (is_over_blocks(loop)) return split_kernel(loop);
+        // Blocks outside of the steady state of a kernel do with their tests, and so do kernels
+        // outside of that of a loop around.
+        if (is_over_blocks(loop)) return only_lanes ? Stmt(&loop) : split_kernel(loop);
         bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() &&
                           traits_of(loop.loop_kind).has_code;
         auto extent = as_const_int(loop.extent);

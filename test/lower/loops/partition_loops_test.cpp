@@ -153,6 +153,25 @@ TEST_SUITE("partition_loops") {
         CHECK(text.substr(test + 3, rest - test - 3).find("if ") == std::string::npos);
         CHECK(text.find("if x * 32 + t < w", rest) != std::string::npos);
     }
+    TEST_CASE("kernels are split where a loop around them is in its steady state, and not beyond") {
+        const std::string text =
+            partitioned("for z in [0, +n):\n"
+                        "    gpu_block for x in [0, +m):\n"
+                        "        gpu_thread for t in [0, +32) partition Never:\n"
+                        "            if likely(x * 32 + t < w):\n"
+                        "                f[x * 32 + t] = max(likely(z - 1), 0)\n");
+        CAPTURE(text);
+        auto count = [&](std::string_view part) {
+            int found = 0;
+            for (size_t at = text.find(part); at < text.size(); at = text.find(part, at + 1))
+                found++;
+            return found;
+        };
+        CHECK(count("gpu_block for x") == 2);  // the first z, and all others
+        CHECK(count("else") == 1);
+        CHECK(count("if x * 32 + t < w") == 2);
+        CHECK(text.find("else") > text.rfind("gpu_block for x"));
+    }
     TEST_CASE("tests between loops over blocks stay where they are") {
         const std::string text =
             partitioned("gpu_block for y in [0, +n):\n"
