@@ -51,8 +51,10 @@ bool is_trivial(const Expr &e) {
     return false;
 }
 
-// What stays where it is used, so that code generation sees that an access is dense or strided.
+// What stays where it is used, so that code generation sees that an access is dense or strided, or
+// that all of its lanes are under one condition.
 bool stays_in_place(const Expr &e) {
+    if (const auto *b = e.as<Broadcast>()) return b->value.type() == Bool();
     const auto *r = e.as<Ramp>();
     return r && r->base.type().is_scalar();
 }

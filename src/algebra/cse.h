@@ -8,7 +8,8 @@ namespace tessera::algebra {
 //
 //     f(x + y * 2) + (x + y * 2)    ->    let t = x + y * 2 in f(t) + t
 //
-// Variables, constants, variable + constant, casts of variables and broadcasts are not worth it.
+// Variables, constants, variable + constant and casts of variables are not worth it. Ramps, and
+// conditions for all lanes, stay where they are used; what they are made of is shared.
 // An expression that stands only inside a conditional operand of if_then_else stays there; one with
 // effects is neither merged nor moved. Takes time linear in the number of distinct nodes.
 Expr common_subexpression_elimination(const Expr &e);

@@ -168,6 +168,14 @@ TEST_SUITE("common subexpression elimination") {
             parse_stmt("let t = x * y:\n    f[ramp(t, 1, 8)] = f[ramp(t, 1, 8)] + x8(1)");
         CHECK(alpha_equal(common_subexpression_elimination(s), expected));
     }
+    TEST_CASE("a condition for all lanes is seen to be one where it is used") {
+        Stmt s = parse_stmt("f[ramp(x, 1, 8) if x8(n < m)] = g[ramp(x, 1, 8) if x8(n < m)]\n"
+                            "f[ramp(z, 1, 8) if x8(n < m)] = x8(k)");
+        Stmt expected = parse_stmt("let t = n < m\n"
+                                   "f[ramp(x, 1, 8) if x8(t:bool)] = g[ramp(x, 1, 8) if x8(t:bool)]"
+                                   "\nf[ramp(z, 1, 8) if x8(t:bool)] = x8(k)");
+        CHECK(alpha_equal(common_subexpression_elimination(s), expected));
+    }
     TEST_CASE("shares within a strict_float, and nothing of it with what is outside") {
         Expr e = parse_expr("strict_float((a:float32 * b:float32 + c:float32) * "
                             "(a:float32 * b:float32 + d:float32)) + a:float32 * b:float32");
