@@ -23,6 +23,9 @@ using namespace ir;
 constexpr int64_t most_waste = 4;
 // More loads than this instead of one are not better than loading lane by lane.
 constexpr int64_t most_parts = 4;
+// Elements that more lanes than this want under a predicate each are not better found than
+// gathered.
+constexpr size_t most_wanting = 4;
 
 Expr offset_by(const Expr &base, int64_t offset) {
     return offset == 0 ? base : base + make_const(base.type(), offset);
@@ -62,15 +65,18 @@ Expr lanes_of(const Expr &vector, std::vector<int> lanes) {
     return vector.defined() ? Shuffle::make({vector}, std::move(lanes)) : Expr();
 }
 
-// Which elements of a dense load some lane wants that the predicate lets pass. `indices`: of the
-// element that each lane wants; all are wanted by some.
+// Which elements of a dense load some lane wants that the predicate lets pass; undefined if too
+// many lanes want one. `indices`: of the element that each lane wants; all are wanted by some.
 Expr predicate_of_elements(const Expr &predicate, const std::vector<int> &indices, int64_t span) {
+    if (const auto *all = predicate.as<Broadcast>(); all && all->value.type().is_scalar())
+        return Broadcast::make(all->value, int(span));
     std::vector<std::vector<int>> lanes_of_element;
     lanes_of_element.resize(size_t(span));
     for (size_t i = 0; i < indices.size(); i++)
         lanes_of_element[size_t(indices[i])].push_back(int(i));
     size_t most = 0;
     for (const auto &lanes : lanes_of_element) most = std::max(most, lanes.size());
+    if (most > most_wanting) return {};
     Expr any;
     for (size_t k = 0; k < most; k++) {
         std::vector<int> some;
@@ -82,6 +88,7 @@ Expr predicate_of_elements(const Expr &predicate, const std::vector<int> &indice
     return any;
 }
 
+// Undefined if that is no better.
 Expr dense_load(const Load &load, const LaneOffsets &place) {
     int64_t span = place.greatest() - place.least() + 1;
     if (span == 1 && load.predicate.defined())
@@ -89,7 +96,10 @@ Expr dense_load(const Load &load, const LaneOffsets &place) {
     std::vector<int> indices;
     for (int64_t o : place.offsets) indices.push_back(int(o - place.least()));
     Expr predicate;
-    if (load.predicate.defined()) predicate = predicate_of_elements(load.predicate, indices, span);
+    if (load.predicate.defined()) {
+        predicate = predicate_of_elements(load.predicate, indices, span);
+        if (!predicate.defined()) return {};
+    }
     Expr all = load.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
         load.type.with_lanes(int(span)), dense_index(place, int(span)), predicate, {});
     if (span == 1) return Broadcast::make(all, load.type.lanes());
@@ -158,10 +168,11 @@ Expr DenseLoads::visit(const Load &node) {
     bool plain = load->index.as<Broadcast>() || (ramp && ramp->base.type().is_scalar());
     if (plain) return e;
     auto place = lane_offsets(load->index, scope);
-    if (!place) {
+    auto in_parts = [&] {
         Expr interleaved = by_remainder(*load);
         return interleaved.defined() ? interleaved : e;
-    }
+    };
+    if (!place) return in_parts();
     int64_t stride, lanes = load->type.lanes();
     if (place->is_ramp(stride) && stride != 0) {
         Expr first = offset_by(place->base, place->offsets[0]);
@@ -173,7 +184,8 @@ Expr DenseLoads::visit(const Load &node) {
     bool reads_more = span > int64_t(wanted.size());
     const bool may_not = shared.contains(load->buffer) || load->predicate.defined();
     if (span > most_waste * lanes || (reads_more && may_not)) return e;
-    return dense_load(*load, *place);
+    Expr dense = dense_load(*load, *place);
+    return dense.defined() ? dense : in_parts();
 }
 
 // Buffers that a loop's iterations write and do not have to themselves.

@@ -75,6 +75,40 @@ TEST_SUITE("interleave") {
                       "f[ramp(b * 2 / 2, 1, 2) if slice(ramp(b * 2, 1, 4) <= x4(n), 0, 2, 2) || "
                       "slice(ramp(b * 2, 1, 4) <= x4(n), 1, 2, 2)], [0, 0, 1, 1])"));
     }
+    TEST_CASE(
+        "elements that many lanes want under a predicate are gathered, or loaded by remainder") {
+        auto under = [](const char *index) {
+            return str("h[ramp(c, 1, 16)] = f[", index, " if ramp(b, 1, 16) <= x16(n)]");
+        };
+        CHECK_FALSE(is_unchanged(under("ramp(b * 4, 1, 16) / x16(4)")));
+        CHECK(is_unchanged(under("ramp(b * 8, 1, 16) / x16(8)")));
+        CHECK_FALSE(is_unchanged("h[ramp(c, 1, 16)] = f[ramp(b * 8, 1, 16) / x16(8)]"));
+        // A condition for all lanes is one for all elements.
+        CHECK(interleaved("h[ramp(c, 1, 16)] = f[ramp(b * 8, 1, 16) / x16(8) if x16(b < n)]") ==
+              printed("h[ramp(c, 1, 16)] = shuffle(f[ramp(b * 8 / 8, 1, 2) if x2(b < n)], "
+                      "[0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])"));
+        CHECK(interleaved(under("ramp(b * 2, 1, 16) % x16(2)")) ==
+              printed("h[ramp(c, 1, 16)] = interleave("
+                      "f[x8(0) if slice(ramp(b, 1, 16) <= x16(n), 0, 2, 8)], "
+                      "f[x8(1) if slice(ramp(b, 1, 16) <= x16(n), 1, 2, 8)])"));
+    }
+    TEST_CASE("loads whose lanes are in another order are dense, shuffled") {
+        CHECK(interleaved("h[ramp(c, 1, 4)] = f[shuffle(ramp(b, 1, 4), [2, 0, 3, 1])]") ==
+              printed("h[ramp(c, 1, 4)] = shuffle(f[ramp(b, 1, 4)], [2, 0, 3, 1])"));
+        CHECK(interleaved("h[ramp(c, 1, 4)] = f[ramp(b * 4 + 2, 1, 4) % x4(4) + x4(n)]") ==
+              printed("h[ramp(c, 1, 4)] = shuffle(f[ramp(0 + n, 1, 4)], [2, 3, 0, 1])"));
+        // Each element is under the condition of its own lane.
+        CHECK(interleaved("h[ramp(c, 1, 4)] = "
+                          "f[shuffle(ramp(b, 1, 4), [2, 0, 3, 1]) if ramp(k, 1, 4) <= x4(n)]") ==
+              printed("h[ramp(c, 1, 4)] = shuffle(f[ramp(b, 1, 4) if "
+                      "shuffle(ramp(k, 1, 4) <= x4(n), [1, 3, 0, 2])], [2, 0, 3, 1])"));
+    }
+    TEST_CASE("what lies in between is read where no predicate says what may be") {
+        CHECK(interleaved("h[ramp(c, 1, 4)] = f[ramp(ramp(b, 1, 2), x2(3), 2)]") ==
+              printed("h[ramp(c, 1, 4)] = shuffle(f[ramp(b, 1, 5)], [0, 1, 3, 4])"));
+        CHECK(is_unchanged("h[ramp(c, 1, 4)] = "
+                           "f[ramp(ramp(b, 1, 2), x2(3), 2) if ramp(b, 1, 4) <= x4(n)]"));
+    }
     TEST_CASE("vectors may be let") {
         CHECK(interleaved("let t = ramp(b, 1, 4) / x4(2)\nf[ramp(0, 1, 4)] = g[t + x4(n)]") ==
               printed("let t = ramp(b, 1, 4) / x4(2)\nf[ramp(0, 1, 4)] = "
