@@ -140,6 +140,33 @@ TEST_SUITE("random") {
             return check_simplify(parts.back(), maker);
         });
     }
+    TEST_CASE("remainders of ramps of narrow integers, which wrap wherever they begin") {
+        for (Type t : {UInt(8), Int(8), UInt(16), Int(16)}) {
+            const int64_t all = int64_t(1) << t.bits(), least = t.is_uint() ? 0 : -all / 2;
+            const Symbol name = Symbol::interned("a");
+            const Expr a = Variable::make(t, name);
+            auto number = [&](int k) { return make_const(t, k); };
+            for (int k : {2, 3, 4, 6, 10}) {
+                for (const Expr &base : {a * number(k), a * number(k) + number(1),
+                                         a / number(k) * number(k), a - a % number(k)}) {
+                    const Expr e = Ramp::make(base, number(1), 8) % broadcast(number(k), 8);
+                    const Expr simple = simplify(e);
+                    CAPTURE(to_string(e));
+                    CAPTURE(to_string(simple));
+                    // The multiples, and their ends, wrap at these.
+                    for (int64_t wrap : {least, int64_t(0), all / 2 / k, all / k, all + least}) {
+                        for (int64_t i = wrap - 9; i < wrap + 9; i++) {
+                            if (i < least || i >= all + least) continue;
+                            const Values values = {{name, make_const(t, i)}};
+                            auto before = evaluate(e, values), after = evaluate(simple, values);
+                            REQUIRE(before);
+                            CHECK((after && same_lanes(*before, *after)));
+                        }
+                    }
+                }
+            }
+        }
+    }
     TEST_CASE("bounds of a clamp are within it") {
         repeatedly([](Random &random) -> std::string {
             ExprMaker maker = maker_for(random);

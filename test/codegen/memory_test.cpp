@@ -176,6 +176,21 @@ TEST_SUITE("loads") {
                                 target) == std::vector<int>{0, 6, 13, 14});
         }
     }
+    TEST_CASE("of one element for some lanes, which is not read for none") {
+        for (const char *target : {"host", "x86-64-linux", "x86-64-linux-avx2-fma-f16c"}) {
+            CAPTURE(target);
+            const char *some = "x8(n) if ramp(0, 1, 8) % x8(3) == x8(1)";
+            CHECK(load<int32_t>(some, 8, target) == std::vector<int>{0, 5, 0, 0, 5, 0, 0, 5});
+            CHECK(load<float16_t>(some, 8, target) == std::vector<int>{0, 5, 0, 0, 5, 0, 0, 5});
+            CHECK(load<bfloat16_t>(some, 8, target) == std::vector<int>{0, 5, 0, 0, 5, 0, 0, 5});
+            CHECK(load<bool>(some, 8, target) == std::vector<int>{0, 1, 0, 0, 1, 0, 0, 1});
+            CHECK(load<bool>("x8(0) if ramp(0, 1, 8) < x8(n)", 8, target) == steps(0, 0, 8));
+            // Of none, far out of all memory.
+            const char *none = "x8(n * 100000000) if ramp(0, 1, 8) < x8(n - 5)";
+            CHECK(load<float16_t>(none, 8, target) == steps(0, 0, 8));
+            CHECK(load<bool>(none, 8, target) == steps(0, 0, 8));
+        }
+    }
     TEST_CASE("addresses of elements, and prefetches, which change nothing") {
         TestBuffer<int32_t> in(64, 1), out(1);
         CHECK(run(R"(
