@@ -159,8 +159,7 @@ TEST_SUITE("random") {
                             if (i < least || i >= all + least) continue;
                             const Values values = {{name, make_const(t, i)}};
                             auto before = evaluate(e, values), after = evaluate(simple, values);
-                            REQUIRE(before);
-                            CHECK((after && same_lanes(*before, *after)));
+                            CHECK((before && after && same_lanes(*before, *after)));
                         }
                     }
                 }
