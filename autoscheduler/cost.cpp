@@ -164,7 +164,7 @@ private:
     void memory(StageCost &cost) const {
         const std::vector<int> around = view.loops_in_code();
         std::vector<double> sets;  // what an iteration needs
-        for (int l : around) sets.push_back(view.footprint(l));
+        for (int l : around) sets.push_back(view.room(l));
         for (const Machine::Cache &cache : machine.caches) {
             size_t fits = 0;
             while (fits + 1 < sets.size() && sets[fits] > 0.8 * cache.bytes) fits++;

@@ -118,8 +118,8 @@ private:
         std::ranges::stable_sort(fastest, {}, last_time);
         size_t count = 0;
         std::erase_if(fastest, [&](const Trial *t) {
-            const bool is_unmeasured_choice = std::ranges::find(unmeasured_choices, t->schedule) !=
-                                              unmeasured_choices.end();
+            const bool is_unmeasured_choice =
+                std::ranges::find(unmeasured_choices, t->schedule) != unmeasured_choices.end();
             return count++ >= most && !is_unmeasured_choice;
         });
         return fastest;

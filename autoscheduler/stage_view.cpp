@@ -21,6 +21,25 @@ double bytes_in(const Box &box, int element, size_t innermost, int64_t of_whole_
     return bytes;
 }
 
+double room_in(const Box &box, const Box &all, int element, size_t innermost) {
+    // Addresses of one page alone are in order in a cache; pages are anywhere.
+    constexpr int64_t bytes_of_page = 4096;
+    const int64_t of_whole_row = all.empty() ? 0 : all[innermost].extent();
+    const double bytes = bytes_in(box, element, innermost, of_whole_row);
+    if (box.empty() || box.size() != all.size() || box[innermost].extent() == of_whole_row) {
+        return bytes;
+    }
+    int64_t apart = bytes_of_page, stride = of_whole_row * element;
+    double rows = 1;
+    for (size_t d = 0; d < box.size(); d++) {
+        if (d == innermost) continue;
+        if (box[d].extent() > 1) apart = std::gcd(apart, stride);
+        rows *= double(box[d].extent());
+        stride = stride * all[d].extent() % bytes_of_page;
+    }
+    return std::max(bytes, rows * double(apart));
+}
+
 StageView::StageView(LoopTree &tree, const Machine &machine, int stage)
     : tree(tree), graph(tree.graph), machine(machine), node(graph.stages[size_t(stage)]),
       placed(tree.stages[size_t(stage)]), function(graph.functions[size_t(node.function)]),
@@ -313,11 +332,24 @@ double StageView::footprint(int l, double cache) const {
         // What is written is read before, and goes out again.
         const bool is_own = leaf.source.function == node.function;
         const double times = cache > 0 && is_own && !tree.schedule(stage)->stream_stores ? 2 : 1;
-        const Box box = is_own ? written_in(l) : read_in(leaf.source, l);
-        bytes += times * bytes_in(box, leaf.bytes, innermost_of(leaf.source.function),
-                                  whole_row(leaf.source));
+        bytes += times * bytes_in(touched_in(leaf, l), leaf.bytes,
+                                  innermost_of(leaf.source.function), whole_row(leaf.source));
     }
     return bytes;
+}
+
+double StageView::room(int l) const {
+    double bytes = 0;
+    for (const Leaf &leaf : touched) {
+        bytes += room_in(touched_in(leaf, l), stored_box(leaf.source), leaf.bytes,
+                         innermost_of(leaf.source.function));
+    }
+    return bytes;
+}
+
+Box StageView::touched_in(const Leaf &leaf, int l) const {
+    const bool is_own = leaf.source.function == node.function;
+    return is_own ? written_in(l) : read_in(leaf.source, l);
 }
 
 const Box &StageView::stored_box(const Source &source) const {

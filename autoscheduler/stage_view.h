@@ -48,6 +48,8 @@ public:
     // All that one iteration of a loop of this nest reads and writes, in bytes; `cache`: without
     // what its producers left in a cache of so many.
     double footprint(int l, double cache = 0) const;
+    // The size of a cache that holds all of that (room_in()).
+    double room(int l) const;
     double tasks() const;  // iterations of all parallel loops around a point
 
     LoopTree &tree;
@@ -88,6 +90,7 @@ private:
     double points_between_steps(const Leaf &leaf, size_t variable, double extent) const;
     Box written_in(int l) const;
     Box read_in(const Source &source, int l) const;
+    Box touched_in(const Leaf &leaf, int l) const;
     const Box &stored_box(const Source &source) const;
     int64_t whole_row(const Source &source) const;
     bool is_near(const Leaf &leaf, double cache) const;
@@ -96,6 +99,11 @@ private:
 
     std::vector<Leaf> touched;  // sources()
 };
+
+// How much of a cache a box takes of an array that is stored over `all`, in bytes: a line goes to a
+// few places by its address, so that rows that are a power of two of bytes apart take more than
+// they have.
+double room_in(const Box &box, const Box &all, int element, size_t innermost = 0);
 
 // Bytes of a box in memory, in whole cache lines of its rows, which are along this dimension, and
 // one after the other without a gap if they are of so many elements.

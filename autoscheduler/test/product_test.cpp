@@ -1,4 +1,5 @@
 #include "autoscheduler/copies.h"
+#include "autoscheduler/plan_costs.h"
 #include "autoscheduler/register_tiles.h"
 #include "autoscheduler/simple.h"
 #include "autoscheduler/sketch.h"
@@ -160,6 +161,32 @@ TEST_CASE("products that are added up at once are read as they lie in memory") {
     CHECK(pattern(true) == AccessPattern::Dense);
     CHECK(pattern(false) == AccessPattern::Strided);
 }
+TEST_CASE("rows that are a power of two of bytes apart take more of a cache than they have") {
+    const auto box = [](int64_t width, int64_t height) {
+        return Box{Span{0, width - 1}, Span{0, height - 1}};
+    };
+    // 64 rows of 256 bytes, 4096 bytes apart, lie in a sixteenth of a cache.
+    CHECK(room_in(box(64, 64), box(1024, 1024), 4) == 64 * 4096);
+    CHECK(room_in(box(64, 64), box(256, 1024), 4) == 64 * 1024);
+    // In rows of 4160 bytes, each line goes to another place.
+    CHECK(room_in(box(64, 64), box(1040, 1024), 4) == bytes_in(box(64, 64), 4));
+    CHECK(room_in(box(1024, 64), box(1024, 1024), 4) == bytes_in(box(1024, 64), 4, 0, 1024));
+    CHECK(room_in(box(64, 1), box(1024, 1024), 4) == 4096);
+
+    // Of 1024 columns, those of a block of sums are no longer in the second cache.
+    auto cycles_per_sum = [](int size) {
+        const Problem problem(product_of_images(size));
+        Machine machine = problem.machine;
+        machine.caches = {{{48 << 10, 44}, {2 << 20, 8.5}, {300 << 20, 5}}};
+        const auto plan =
+            plan_with_register_tiles(problem.graph, machine, plain_plan(problem.graph));
+        REQUIRE(plan);
+        const auto cycles = PlanCosts(problem.graph, machine).cycles(plan.value_or(Plan()));
+        return cycles.value_or(0) / (double(size) * size * size);
+    };
+    CHECK(cycles_per_sum(1024) > 1.5 * cycles_per_sum(1088));
+}
+
 TEST_CASE("without a measurement, a product is scheduled as by hand or better") {
     const Problem problem(product_of_images(512));
     SearchOptions options;

@@ -35,8 +35,8 @@ TEST_SUITE("autoscheduler, search") {
         const SearchResult result = search(problem.workload, problem.machine, quick(10));
         REQUIRE(result.trials.size() == 10);
         // The six fastest, and what is chosen by rules and by the model.
-        const auto in_turns = std::ranges::count_if(
-            result.trials, [](const Trial &t) { return t.in_turns > 0; });
+        const auto in_turns =
+            std::ranges::count_if(result.trials, [](const Trial &t) { return t.in_turns > 0; });
         CHECK(in_turns >= 2);
         CHECK(in_turns <= 8);
         CHECK(result.trials[0].in_turns >= result.milliseconds);
