@@ -271,6 +271,21 @@ bool StageView::lies_together_in_dot(const Growths &growths, int f) const {
     return true;
 }
 
+AccessPattern StageView::pattern_in_dot(const Growths &growths, const Source &source, int element,
+                                        bool is_same, bool is_in_row) const {
+    const int f = source.function;
+    const bool is_together = lies_together_in_dot(growths, f);
+    if (is_same) return is_together ? AccessPattern::Same : AccessPattern::Strided;
+    if (is_together) {
+        const bool is_dense =
+            double(lane_distance(growths, source, element)) == dot_lanes * element;
+        return is_dense ? AccessPattern::Dense : AccessPattern::Gathered;
+    }
+    const bool is_row =
+        is_in_row && growth_in_lanes(growths[innermost_of(f)][size_t(vector_variable)]) == 1;
+    return is_row ? AccessPattern::Strided : AccessPattern::Gathered;
+}
+
 AccessPattern StageView::pattern(const Growths &growths, const Source &source, int element) const {
     const int f = source.function;
     if (lanes <= 1 || vector_variable < 0) return AccessPattern::Dense;
@@ -281,18 +296,8 @@ AccessPattern StageView::pattern(const Growths &growths, const Source &source, i
         is_same = false;
         if (d != innermost_of(f)) is_in_row = false;
     }
-    if (differs_in_dot(growths)) {
-        const bool is_together = lies_together_in_dot(growths, f);
-        if (is_same) return is_together ? AccessPattern::Same : AccessPattern::Strided;
-        if (is_together) {
-            const bool is_dense =
-                double(lane_distance(growths, source, element)) == dot_lanes * element;
-            return is_dense ? AccessPattern::Dense : AccessPattern::Gathered;
-        }
-        const bool is_row =
-            is_in_row && growth_in_lanes(growths[innermost_of(f)][size_t(vector_variable)]) == 1;
-        return is_row ? AccessPattern::Strided : AccessPattern::Gathered;
-    }
+    if (differs_in_dot(growths))
+        return pattern_in_dot(growths, source, element, is_same, is_in_row);
     if (is_same) return AccessPattern::Same;
     const double step = stride(growths, f);
     if (is_in_row && step <= 1) return AccessPattern::Dense;

@@ -86,6 +86,9 @@ private:
     // What products that are added to one sum at once read.
     bool differs_in_dot(const Growths &growths) const;
     bool lies_together_in_dot(const Growths &growths, int f) const;
+    // `is_same`: for all lanes; `is_in_row`: they differ along rows alone.
+    AccessPattern pattern_in_dot(const Growths &growths, const Source &source, int element,
+                                 bool is_same, bool is_in_row) const;
     double growth_in_lanes(const Growth &growth) const;
     double points_between_steps(const Leaf &leaf, size_t variable, double extent) const;
     Box written_in(int l) const;
