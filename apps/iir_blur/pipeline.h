@@ -7,6 +7,11 @@
 namespace tessera::apps {
 
 struct IirBlur {
+    struct Pass {
+        Func blurred, transposed;
+        RDom rows;
+    };
+    std::vector<Pass> passes;
     Func output;
     Var x{"x"}, y{"y"}, c{"c"};
 
@@ -63,12 +68,6 @@ private:
         }
     }
     Var rows{"rows"};
-
-    struct Pass {
-        Func blurred, transposed;
-        RDom rows;
-    };
-    std::vector<Pass> passes;
 
     Func columns_transposed(const Func &source, const Expr &extent, const Expr &alpha) {
         Func blurred("blurred"), transposed("transposed");
