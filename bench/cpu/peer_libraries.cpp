@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <dlfcn.h>
 #include <fstream>
-#include <vector>
 
 namespace tessera::bench {
 
@@ -27,10 +26,14 @@ std::vector<const Peer *> load(const std::string &list) {
 
 }  // namespace
 
+const std::vector<const Peer *> &peers_of(const std::string &list) {
+    static const std::vector<const Peer *> peers = load(list);
+    return peers;
+}
+
 void for_each_peer_function(const std::string &list, const Problem &problem,
                             const std::function<void(const Peer &, const PeerFunction &)> &f) {
-    static const std::vector<const Peer *> peers = load(list);
-    for (const Peer *peer : peers) {
+    for (const Peer *peer : peers_of(list)) {
         for (int i = 0; i < peer->count; i++) {
             const PeerFunction &function = peer->functions[i];
             if (function.generator == problem.generator && function.params == problem.params)

@@ -6,11 +6,15 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace tessera::bench {
 
-// Calls `f` with each function that computes the problem, of the libraries that `list` names: a
-// file with a path in each line. None without such a file.
+// Those of the libraries that `list` names: a file with a path in each line. None without such a
+// file.
+const std::vector<const Peer *> &peers_of(const std::string &list);
+
+// Calls `f` with each function of theirs that computes the problem.
 void for_each_peer_function(const std::string &list, const Problem &problem,
                             const std::function<void(const Peer &, const PeerFunction &)> &f);
 

@@ -20,6 +20,7 @@ namespace {
 struct Options {
     std::string filter, json, peers;
     int rounds = 11;
+    bool list = false;
 };
 
 Problem square_product(int size) {
@@ -54,28 +55,64 @@ std::vector<Problem> problems_for_gpus() {
     return all;
 }
 
+// Halide 21 joins multiplications and additions on GPUs, those of strict_float too, which rounds
+// some pixels of hist to another brightness, and places of resize by half a last digit: so far off
+// are its results then (docs/gpu_notes.md).
+Tolerance tolerance_of(const Problem &p) {
+    if (p.generator == "hist") return {p.tolerance, 3};
+    if (p.generator == "resize") return {p.tolerance, 2e-4};
+    return {p.tolerance, p.tolerance};
+}
+
 std::vector<GpuTiming> run(const Problem &problem, const Options &options) {
     auto data = std::make_shared<Data>(problem);
     std::vector<Contender> contenders = {tessera_on_gpu(data)};
     for (auto &c : libraries_on_gpu(data)) contenders.push_back(std::move(c));
     for (auto &c : peers_on_gpu(data, options.peers)) contenders.push_back(std::move(c));
-    return measure_on_gpu(contenders, copy_on_gpu(data), expected_result(data), problem.tolerance,
-                          options.rounds);
+    return measure_on_gpu(contenders, copy_on_gpu(data), expected_result(data),
+                          tolerance_of(problem), options.rounds);
 }
 
-void print(const Problem &problem, const std::vector<GpuTiming> &timings) {
-    std::printf("%-22s %-18s %10.1f us", problem.name.c_str(), problem.size.c_str(),
-                timings[0].microseconds);
-    for (size_t i = 1; i < timings.size(); i++) {
-        const GpuTiming &t = timings[i];
-        std::printf("   %s %.1f us, ratio %.2f", t.name.c_str(), t.microseconds, t.ratio);
+std::vector<std::string> columns_for(const Options &options) {
+    std::vector<std::string> columns = names_of_peers(options.peers);
+    columns.insert(columns.begin(), "cuBLAS");
+    columns.push_back("copy");
+    return columns;
+}
+
+void print_header(const std::vector<std::string> &columns) {
+    std::printf("%-22s %-18s %10s", "microseconds (ratio)", "", "Tessera");
+    for (const std::string &column : columns) std::printf(" %17s", column.c_str());
+    std::printf("\n");
+}
+
+std::string cell_of(const std::string &column, const std::vector<GpuTiming> &timings) {
+    for (const GpuTiming &t : timings) {
+        if (t.name != column) continue;
+        if (!t.failure.empty()) return "left out";
+        char text[64];
+        std::snprintf(text, sizeof text, "%.1f (%.2f)", t.microseconds, t.ratio);
+        return text;
     }
+    return "-";
+}
+
+void print(const Problem &problem, const std::vector<std::string> &columns,
+           const std::vector<GpuTiming> &timings) {
+    std::printf("%-22s %-18s %10.1f", problem.name.c_str(), problem.size.c_str(),
+                timings[0].microseconds);
+    for (const std::string &column : columns)
+        std::printf(" %17s", cell_of(column, timings).c_str());
     std::printf("\n");
 }
 
 nlohmann::json to_json(const Problem &problem, const std::vector<GpuTiming> &timings) {
     nlohmann::json times = nlohmann::json::array();
     for (const GpuTiming &t : timings) {
+        if (!t.failure.empty()) {
+            times.push_back({{"name", t.name}, {"left_out", t.failure}});
+            continue;
+        }
         times.push_back({{"name", t.name},
                          {"median_us", t.microseconds},
                          {"ratio", t.ratio},
@@ -88,11 +125,13 @@ int run_all(const Options &options) {
     const std::regex filter(options.filter);
     nlohmann::json rows = nlohmann::json::array();
     int failed = 0;
+    const std::vector<std::string> columns = columns_for(options);
+    print_header(columns);
     for (const Problem &problem : problems_for_gpus()) {
         if (!std::regex_search(problem.name + " " + problem.size, filter)) continue;
         try {
             const std::vector<GpuTiming> timings = run(problem, options);
-            print(problem, timings);
+            print(problem, columns, timings);
             rows.push_back(to_json(problem, timings));
         } catch (const std::exception &e) {
             std::printf("%-22s %-18s FAILED: %s\n", problem.name.c_str(), problem.size.c_str(),
@@ -113,7 +152,13 @@ int main(int argc, char **argv) {
     app.add_option("--json", options.json, "a file to write all times to");
     app.add_option("--peers", options.peers, "a file that lists shared libraries of peers");
     app.add_option("--rounds", options.rounds, "in which all take turns (11)");
+    app.add_flag("--list", options.list, "print the cases, and do nothing");
     CLI11_PARSE(app, argc, argv);
+    if (options.list) {
+        for (const Problem &p : problems_for_gpus())
+            std::printf("%s %s\n", p.name.c_str(), p.size.c_str());
+        return 0;
+    }
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     if (!host_supports_target_device(Target("host-cuda"))) {
         std::printf("this machine has no GPU that pipelines can run on\n");

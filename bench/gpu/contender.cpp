@@ -4,6 +4,7 @@
 #include "gpu/cublas.h"
 #include "tessera_runtime_cuda.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -71,13 +72,17 @@ std::shared_ptr<Arguments> arguments_of(const tessera_filter_metadata_t &functio
     return all;
 }
 
+std::string name_of(const Peer &peer, const PeerFunction &function) {
+    return std::string(peer.name) + " " + function.schedule;
+}
+
 Contender contender_of(const Peer &peer, const PeerFunction &function, Data &data) {
     auto all =
         arguments_of(*static_cast<const tessera_filter_metadata_t *>(function.metadata), data);
     const auto check = [&peer](int code) {
         if (code != 0) throw std::runtime_error(peer.last_error());
     };
-    return {std::string(peer.name) + " " + function.schedule,
+    return {name_of(peer, function),
             [&function, all, check] { check(function.argv(all->pointers.data())); },
             [&peer, all, check] { check(peer.device_sync(all->raw_output)); },
             [&peer, all, check] {
@@ -105,6 +110,17 @@ std::vector<Contender> peers_on_gpu(const std::shared_ptr<Data> &data, const std
                                found.push_back(contender_of(peer, function, *data));
                            });
     return found;
+}
+
+std::vector<std::string> names_of_peers(const std::string &list) {
+    std::vector<std::string> names;
+    for (const Peer *peer : peers_of(list)) {
+        for (int i = 0; i < peer->count; i++) {
+            const std::string name = name_of(*peer, peer->functions[i]);
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        }
+    }
+    return names;
 }
 
 std::vector<Contender> libraries_on_gpu(const std::shared_ptr<Data> &data) {

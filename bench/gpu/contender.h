@@ -22,6 +22,7 @@ Contender tessera_on_gpu(const std::shared_ptr<Data> &data);
 
 // Those of the shared libraries that `list` names, a path in each line: programs of Halide.
 std::vector<Contender> peers_on_gpu(const std::shared_ptr<Data> &data, const std::string &list);
+std::vector<std::string> names_of_peers(const std::string &list);  // of all that these may have
 
 // cuBLAS for products in float32, where it is found, and a copy by the driver of as many bytes as
 // the problem reads and writes: no contender, as it computes nothing.
@@ -36,13 +37,18 @@ struct GpuTiming {
     double microseconds = 0;  // of one call in a row of calls: the median over the rounds
     double ratio = 1;         // of this time over ours: the median over the rounds
     double off = 0;           // difference from what is expected
+    std::string failure;      // why there are no times
 };
 
-// Takes times in turns; the first contender is ours. Those that fail, or compute something else
-// than `expected`, are left out with a line on stderr, ours with an exception (std::runtime_error).
-// `copy` is compared with nothing.
+struct Tolerance {
+    double ours, peers;
+};
+
+// Takes times in turns; the first contender is ours. Of those that fail, or compute something
+// else than `expected`, there is but why, also on stderr; of ours an exception
+// (std::runtime_error). `copy` is compared with nothing.
 std::vector<GpuTiming> measure_on_gpu(const std::vector<Contender> &contenders,
                                       const Contender &copy, const Buffer<> &expected,
-                                      double tolerance, int rounds);
+                                      const Tolerance &tolerance, int rounds);
 
 }  // namespace tessera::bench

@@ -59,14 +59,17 @@ Sampled checked(const Contender &c, const Buffer<> &expected, double tolerance) 
 
 std::vector<GpuTiming> measure_on_gpu(const std::vector<Contender> &contenders,
                                       const Contender &copy, const Buffer<> &expected,
-                                      double tolerance, int rounds) {
+                                      const Tolerance &tolerance, int rounds) {
     std::vector<Sampled> all;
+    std::vector<GpuTiming> failed;
     for (const Contender &c : contenders) {
         try {
-            all.push_back(checked(c, expected, tolerance));
+            const double most = all.empty() ? tolerance.ours : tolerance.peers;
+            all.push_back(checked(c, expected, most));
         } catch (const std::exception &e) {
             if (all.empty()) throw;
             std::fprintf(stderr, "left out: %s: %s\n", c.name.c_str(), e.what());
+            failed.push_back({.name = c.name, .failure = e.what()});
         }
     }
     all.push_back(sampled(copy));
@@ -77,8 +80,9 @@ std::vector<GpuTiming> measure_on_gpu(const std::vector<Contender> &contenders,
     for (const Sampled &s : all) {
         std::vector<double> ratios;
         for (size_t r = 0; r < s.times.size(); r++) ratios.push_back(s.times[r] / all[0].times[r]);
-        timings.push_back({s.of->name, median(s.times), median(ratios), s.off});
+        timings.push_back({s.of->name, median(s.times), median(ratios), s.off, ""});
     }
+    timings.insert(timings.end(), failed.begin(), failed.end());
     return timings;
 }
 

@@ -20,10 +20,7 @@ struct IirBlur : apps::IirBlur {
             pass.blurred.compute_at(pass.transposed, yo).store_in(MemoryType::Heap).gpu_lanes(x);
             pass.blurred.update(0).gpu_lanes(x);
             for (int i : {1, 2}) {
-                pass.blurred.update(i)
-                    .reorder(x, pass.rows)
-                    .unroll(pass.rows, 8)
-                    .gpu_lanes(x);
+                pass.blurred.update(i).reorder(x, pass.rows).unroll(pass.rows, 8).gpu_lanes(x);
             }
             pass.blurred.in(pass.transposed)
                 .compute_at(pass.transposed, xo)

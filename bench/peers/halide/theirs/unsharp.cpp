@@ -12,11 +12,7 @@ struct Unsharp : apps::Unsharp {
         Var xi("xi"), yi("yi");
         output.reorder(c, x, y).unroll(c).gpu_tile(x, y, xi, yi, 32, 32);
         ratio.compute_at(output, xi);
-        gray.compute_at(output, x)
-            .tile(x, y, xi, yi, 2, 2)
-            .unroll(xi)
-            .unroll(yi)
-            .gpu_threads(x, y);
+        gray.compute_at(output, x).tile(x, y, xi, yi, 2, 2).unroll(xi).unroll(yi).gpu_threads(x, y);
         blur_y.compute_at(output, x).unroll(x, 2).gpu_threads(x, y);
     }
 };
