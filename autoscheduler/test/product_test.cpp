@@ -161,6 +161,7 @@ TEST_CASE("products that are added up at once are read as they lie in memory") {
     CHECK(pattern(true) == AccessPattern::Dense);
     CHECK(pattern(false) == AccessPattern::Strided);
 }
+
 TEST_CASE("rows that are a power of two of bytes apart take more of a cache than they have") {
     const auto box = [](int64_t width, int64_t height) {
         return Box{Span{0, width - 1}, Span{0, height - 1}};
@@ -175,7 +176,11 @@ TEST_CASE("rows that are a power of two of bytes apart take more of a cache than
 
     // Of 1024 columns, those of a block of sums are no longer in the second cache.
     auto cycles_per_sum = [](int size) {
-        const Problem problem(product_of_images(size));
+        Var x("x"), y("y");
+        Func out("out");
+        out(x, y) = product_of_images(size)(x, y) + 1;
+        out.set_estimates({{0, size}, {0, size}});
+        const Problem problem(out);
         Machine machine = problem.machine;
         machine.caches = {{{48 << 10, 44}, {2 << 20, 8.5}, {300 << 20, 5}}};
         const auto plan =
