@@ -93,14 +93,18 @@ Contender contender_of(const Peer &peer, const PeerFunction &function, Data &dat
 
 }  // namespace
 
-Contender tessera_on_gpu(const std::shared_ptr<Data> &data) {
-    const Implementation ours = compiled_for("host-cuda", data);
+Contender tessera_for(const char *target, const std::shared_ptr<Data> &data) {
+    const Implementation ours = compiled_for(target, data);
     return {"Tessera", ours.run, [ours] { ours.result().device_sync(); },
             [ours] {
                 Buffer<> result = ours.result();
                 result.copy_to_host();
                 return result;
             }};
+}
+
+Contender tessera_on_gpu(const std::shared_ptr<Data> &data) {
+    return tessera_for("host-cuda", data);
 }
 
 std::vector<Contender> peers_on_gpu(const std::shared_ptr<Data> &data, const std::string &list) {

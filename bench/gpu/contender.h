@@ -17,7 +17,9 @@ struct Contender {
     std::function<Buffer<>()> result;  // on the host, as the problem describes its output
 };
 
-// Ours, compiled in this process for `host-cuda`, with the app's own schedule. Throws CompileError.
+// Ours, compiled in this process, with the schedule of the problem's generator. Throws
+// CompileError.
+Contender tessera_for(const char *target, const std::shared_ptr<Data> &data);
 Contender tessera_on_gpu(const std::shared_ptr<Data> &data);
 
 // Those of the shared libraries that `list` names, a path in each line: programs of Halide.
@@ -43,6 +45,10 @@ struct GpuTiming {
 struct Tolerance {
     double ours, peers;
 };
+
+// Runs it once, and throws std::runtime_error if it differs by more than `tolerance` from what is
+// expected. The difference.
+double check_result(const Contender &contender, const Buffer<> &expected, double tolerance);
 
 // Takes times in turns; the first contender is ours. Of those that fail, or compute something
 // else than `expected`, there is but why, also on stderr; of ours an exception

@@ -45,17 +45,22 @@ Sampled sampled(const Contender &c) {
 }
 
 Sampled checked(const Contender &c, const Buffer<> &expected, double tolerance) {
-    c.run();
-    c.wait();
-    const double off = difference(c.result(), expected);
-    if (!(off <= tolerance))
-        throw std::runtime_error("the result differs by " + std::to_string(off));
+    const double off = check_result(c, expected, tolerance);
     Sampled s = sampled(c);
     s.off = off;
     return s;
 }
 
 }  // namespace
+
+double check_result(const Contender &contender, const Buffer<> &expected, double tolerance) {
+    contender.run();
+    contender.wait();
+    const double off = difference(contender.result(), expected);
+    if (!(off <= tolerance))
+        throw std::runtime_error("the result differs by " + std::to_string(off));
+    return off;
+}
 
 std::vector<GpuTiming> measure_on_gpu(const std::vector<Contender> &contenders,
                                       const Contender &copy, const Buffer<> &expected,

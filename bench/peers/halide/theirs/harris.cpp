@@ -26,7 +26,9 @@ struct Harris : apps::Harris {
             slope->compute_at(output, xo).split(x, x, pixel, 2).unroll(pixel).gpu_threads(x, y);
             slope->in().compute_at(output, xi).vectorize(x, 2).unroll(x).unroll(y);
         }
+#ifdef HALIDE_REGISTER_GENERATOR  // Tessera has one loop after the other
         slope_x.compute_with(slope_y, x);
+#endif
         gray.in(slope_y).compute_at(slope_y, x).vectorize(gray.args()[0], 2);
         gray.in(slope_y).unroll(gray.args()[0]).unroll(gray.args()[1]);
     }

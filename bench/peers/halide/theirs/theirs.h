@@ -3,13 +3,18 @@
 //
 //     #define apps theirs
 //
-// which so finds that pipeline, and is registered as <app>_theirs.
+// which so finds that pipeline, and is registered as <app>_theirs. They are programs of Halide, and
+// of Tessera.
 #pragma once
 
 #include <tessera_generator.h>
 
 #undef TESSERA_REGISTER_GENERATOR
+#ifdef HALIDE_REGISTER_GENERATOR
 #define TESSERA_REGISTER_GENERATOR(type, name) HALIDE_REGISTER_GENERATOR(type, name##_theirs)
+#else
+#define TESSERA_REGISTER_GENERATOR(type, name) TESSERA_REGISTER_WITHOUT_STUB(type, name##_theirs)
+#endif
 
 namespace tessera::apps {}
 
