@@ -12,6 +12,7 @@
 #include "lower/gpu/kernel_shape.h"
 #include "lower/gpu/private_storage.h"
 #include "lower/gpu/slices.h"
+#include "lower/gpu/thread_elements.h"
 #include "lower/loops/loop_name.h"
 #include <algorithm>
 #include <array>
@@ -330,6 +331,10 @@ private:
             if (has_loops_over_threads) return private_at_block(a);
             break;
         case MemoryType::Heap: {
+            if (times_allocated[a.buffer] == 1 &&
+                are_elements_of_one_thread_each(a, {threads, shape}, lets)) {
+                privates.insert(a.buffer);
+            }
             const Expr size =
                 add(global, a, MemoryType::Heap, most_elements(a, ranges, false), blocks.count());
             return move_into_slice(at_block(a.body), a.buffer, {1, blocks.number() * size});

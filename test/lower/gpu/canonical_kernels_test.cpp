@@ -37,6 +37,43 @@ TEST_SUITE("canonical_kernels") {
         CHECK(contains(text, "if thread_x < 32"));
         CHECK(barriers(text) == 1);
     }
+    TEST_CASE("threads do not wait for one another over elements that are one thread's each") {
+        // `offset`: of what the loop reads.
+        const auto down = [](const char *offset, const char *row = "32") {
+            return barriers(kernel(str("    allocate f: int32[n*", row,
+                                       " + 32] in Heap\n"
+                                       "    gpu_thread for x in [0, +32): f[x] = src[x]\n"
+                                       "    for y in [1, +n): gpu_thread for x in [0, +32): f[y*",
+                                       row, " + x] = f[y*", row, " + x - ", offset, "]\n")));
+        };
+        CHECK(down("32") == 0);
+        CHECK(down("64") == 0);
+        CHECK(down("33") > 0);  // its neighbour's
+        CHECK(down("31") > 0);
+        CHECK(down("31", "31") > 0);  // the first of a row is the last thread's of the one before
+        CHECK(down("36", "36") == 0);
+        CHECK(down("m", "m") > 0);  // rows of nobody knows how many
+        // All threads write the first element.
+        CHECK(barriers(kernel("    allocate f: int32[32] in Heap\n"
+                              "    gpu_thread for x in [0, +32): f[0] = x\n"
+                              "    gpu_thread for x in [0, +32): out[x] = f[0]\n")) == 1);
+        // Only the threads whose y is 0 write.
+        CHECK(barriers(kernel("    allocate f: int32[32] in Heap\n"
+                              "    gpu_thread for x in [0, +32): f[x] = x\n"
+                              "    gpu_thread for y in [0, +4): gpu_thread for x in [0, +32): "
+                              "out[y*32 + x] = f[x]\n")) == 1);
+        // Vectors of four, one after the other, and one that reaches into the next thread's.
+        const auto of_four = [](const char *read) {
+            return barriers(kernel(str(
+                "    allocate f: int32[n*128 + 128] in Heap\n"
+                "    for y in [0, +n): gpu_thread for x in [0, +32): f[ramp(y*128 + x*4, 1, 4)] = "
+                "src[ramp(x*4, 1, 4)]\n"
+                "    gpu_thread for x in [0, +32): out[x] = f[m*256 + ",
+                read, "]\n")));
+        };
+        CHECK(of_four("x*4 + 3") == 0);
+        CHECK(of_four("x*4 + 4") > 0);
+    }
     TEST_CASE("the innermost loop is that of x, and leaves of fewer dimensions run once") {
         const std::string text =
             kernel("    gpu_thread for i in [0, +8): gpu_thread for j in [0, +4): f[i*4 + j] = 1\n"
