@@ -22,6 +22,7 @@
 #include "lower/gpu/check_gpu_loops.h"
 #include "lower/gpu/cluster_blocks.h"
 #include "lower/gpu/constant_extents.h"
+#include "lower/gpu/constants_of_lets.h"
 #include "lower/gpu/device_copies.h"
 #include "lower/gpu/order_blocks.h"
 #include "lower/gpu/outline_kernels.h"
@@ -149,6 +150,7 @@ constexpr Pass all_passes[] = {
     {"align vectors", align_vectors},    // before parts of indices have names
     {"merge adjacent gathers", merge_adjacent_gathers},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},
+    {"take constants out of lets", take_constants_out_of_lets},
     {"free early", free_early},
     {"place device copies", place_device_copies},  // after frees: they are no uses
     {"inject profiling", inject_profiling},

@@ -193,7 +193,11 @@ private:
         }
         case NodeKind::ProducerConsumer: {
             const auto &node = *s.as<ProducerConsumer>();
-            return node.with<&ProducerConsumer::body>(at_block(node.body));
+            const int around = production;
+            if (node.is_producer) production = ++productions;
+            const Stmt body = at_block(node.body);
+            production = around;
+            return node.with<&ProducerConsumer::body>(body);
         }
         case NodeKind::Atomic: {
             const auto &node = *s.as<Atomic>();
@@ -254,7 +258,9 @@ private:
     Stmt for_each(const For &loop) {
         if (find_rows_of_lanes(Stmt(&loop))) return rows(loop);
         if (is_over_threads(loop)) {
-            note(BlockAccesses(Stmt(&loop)));
+            const bool is_first = loop.origin.known() && loop.origin.stage == 0;
+            note(is_first ? BlockAccesses::of_production(Stmt(&loop), production)
+                          : BlockAccesses(Stmt(&loop)));
             const size_t depth = thread_depth(Stmt(&loop));
             return with_barriers(guarded(leaf(Stmt(&loop)), depth));
         }
@@ -286,18 +292,28 @@ private:
         return Block::make({before, guarded(s, d + 1)});
     }
 
-    // A serial loop that all threads run.
+    // A serial loop that all threads run. What is between what was done before and its first
+    // iteration stands before it; what is between two iterations, in it.
     Stmt repeated(const For &loop) {
         note(BlockAccesses(loop.extent));
-        const Stmt before = needed_barrier();
-        Phase around = std::exchange(phase, Phase{phase.pending, {}, false});
+        Stmt before = needed_barrier();
+        Phase around = std::exchange(phase, Phase());
+        const int productions_before = productions;
         const Expr min = lets.expand(loop.min), extent = lets.expand(loop.extent);
         ranges.bind(loop.name, {min, min + extent - 1});
         Stmt body = at_block(loop.body);
         ranges.unbind(loop.name);
         // The next iteration begins with what the first one began with.
-        const bool meets_next = phase.pending.conflicts_with(phase.leading);
-        if (meets_next) {
+        const bool meets_first = has_threads() && around.pending.conflicts_with(phase.leading),
+                   meets_next = has_threads() &&
+                                phase.pending.conflicts_with(phase.leading, productions_before);
+        if (meets_first && meets_next) {
+            body = Block::make(barrier(), body);
+        } else if (meets_first) {
+            before = Block::make({before, barrier()});
+            around.pending.clear();
+            around.has_met = true;
+        } else if (meets_next) {
             body = Block::make(body, barrier());
             phase.pending.clear();
         }
@@ -328,7 +344,11 @@ private:
         case MemoryType::Stack:
         case MemoryType::Register:
             // Lanes share registers; so do the threads of a block of one thread.
-            if (has_loops_over_threads) return private_at_block(a);
+            if (has_loops_over_threads ||
+                (times_allocated[a.buffer] == 1 &&
+                 are_elements_of_one_thread_each(a, {threads, shape}, lets))) {
+                return private_at_block(a);
+            }
             break;
         case MemoryType::Heap: {
             if (times_allocated[a.buffer] == 1 &&
@@ -572,6 +592,8 @@ private:
     algebra::IntervalScope ranges;  // of the loops around what is visited
     Phase phase;
     bool is_barrier_needed = false;
+    // That were entered, and the number of this one. The kernel itself is one.
+    int productions = 1, production = 1;
 };
 
 class CanonicalKernels final : public Mutator {

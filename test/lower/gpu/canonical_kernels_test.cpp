@@ -74,6 +74,51 @@ TEST_SUITE("canonical_kernels") {
         CHECK(of_four("x*4 + 3") == 0);
         CHECK(of_four("x*4 + 4") > 0);
     }
+    TEST_CASE("threads meet before a loop for what was done before it, and not in each iteration") {
+        const std::string text =
+            kernel("    allocate f: int32[32] in Auto\n"
+                   "    allocate own: int32[32] in Heap\n"
+                   "    gpu_thread for x in [0, +32): f[x] = src[x]\n"
+                   "    for y in [0, +n): gpu_thread for x in [0, +32): own[x] = f[31 - x]*y\n"
+                   "    gpu_thread for x in [0, +32): f[x] = own[x]\n");
+        CAPTURE(text);
+        CHECK(barriers(text) == 2);
+        CHECK(text.find("gpu_barrier") < text.find("for y"));
+        // Where iterations meet anyway, they do so at their beginning; the loop may have none.
+        const std::string both =
+            kernel("    allocate f: int32[32] in Auto\n"
+                   "    gpu_thread for x in [0, +32): f[x] = src[x]\n"
+                   "    for y in [0, +n): gpu_thread for x in [0, +32): f[x] = f[31 - x]\n"
+                   "    gpu_thread for x in [0, +32): g[x] = f[31 - x]\n");
+        CAPTURE(both);
+        CHECK(barriers(both) == 2);
+        CHECK(both.find("for y") < both.find("gpu_barrier"));
+    }
+    TEST_CASE("parts of one production write what they write without waiting for one another") {
+        const auto produce = [&](const std::string &parts) {
+            return "    allocate f: int32[64] in Auto\n    for i in [0, +n):\n        produce "
+                   "f:\n" +
+                   parts + "        consume f: gpu_thread for x in [0, +64): out[x] = f[63 - x]\n";
+        };
+        const auto store = [&](const char *offset, const char *stage = "") {
+            return str("            gpu_thread for x in [0, +32) of f x", stage, ": f[x + ", offset,
+                       "] = x\n");
+        };
+        // Before it is read, and before the next iteration writes it.
+        CHECK(barriers(kernel(produce(store("0") + store("32")))) == 2);
+        CHECK(barriers(kernel(produce("            for y in [0, +2): gpu_thread for x in [0, +32) "
+                                      "of f x: f[x + y*32] = x\n"))) == 2);
+        // An update may write anything.
+        CHECK(barriers(kernel(produce(store("0") + store("32", " update 1")))) == 3);
+        // What the kernel computes is in no production within it; what it reads may be.
+        CHECK(barriers(kernel("    for i in [0, +n):\n        produce f:\n" + store("i*32") +
+                              "        consume f:\n            for j in [0, +n): gpu_thread for x "
+                              "in [0, +32) of g x: g[i*32 + x] = 1\n")) == 1);
+        // Nor is there an order of two iterations without a meeting.
+        CHECK(barriers(kernel("    allocate f: int32[64] in Auto\n    for i in [0, +n):\n"
+                              "        produce f:\n" +
+                              store("i"))) == 1);
+    }
     TEST_CASE("the innermost loop is that of x, and leaves of fewer dimensions run once") {
         const std::string text =
             kernel("    gpu_thread for i in [0, +8): gpu_thread for j in [0, +4): f[i*4 + j] = 1\n"
