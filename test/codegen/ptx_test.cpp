@@ -118,6 +118,17 @@ TEST_SUITE("PTX") {
         CHECK(count_of(ptx, "ld.global.nc") == 1);  // nobody writes it
         CHECK(count_of(ptx, "st.global") == 1);
     }
+    TEST_CASE("loads of what nobody writes need not wait for stores, many rows on as well") {
+        std::string rows = "    gpu_block for b in [0, +n): gpu_thread for t in [0, +32):\n";
+        constexpr int count = 24;
+        for (int i = 0; i < count; i++) {
+            const std::string index = str("[(b*", count, " + ", i, ")*n + t]");
+            rows += "        out" + index + " = src" + index + "\n";
+        }
+        const std::string ptx = ptx_of(rows, "x86-64-linux-cuda-cuda_capability_90");
+        CAPTURE(ptx);
+        CHECK(count_of(ptx, "ld.global.nc") == count);
+    }
     TEST_CASE("what a block shares is in its memory, and its threads meet once") {
         const std::string ptx = ptx_of(stencil, "x86-64-linux-cuda-cuda_capability_90");
         CAPTURE(ptx);

@@ -60,6 +60,8 @@ llvm::MDNode *Emitter::alias_tag(Symbol buffer) {
 void Emitter::tag(llvm::Instruction &access, Symbol buffer) {
     if (!storage(buffer).may_overlap)
         access.setMetadata(llvm::LLVMContext::MD_tbaa, alias_tag(buffer));
+    if (storage(buffer).is_constant && llvm::isa<llvm::LoadInst>(access))
+        access.setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context, {}));
 }
 
 Value *Emitter::from_memory(Value *v, Type t) {
