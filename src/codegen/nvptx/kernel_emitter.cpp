@@ -184,7 +184,8 @@ void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function
         }
         BufferValues storage;
         storage.base = v;
-        // Said of each load: LLVM does not see it from the argument where many additions lie between.
+        // Said of each load: LLVM does not see it from the argument where many additions lie
+        // between.
         storage.is_constant = !is_stored(kernel, a.name);
         storage.alignment = 16;  // where an index is known to be aligned: lower/gpu/align_vectors.h
         f->buffers[a.name] = storage;
