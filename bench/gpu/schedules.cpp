@@ -51,6 +51,10 @@ Problem made_small(Problem problem, int width, int height) {
         for (size_t d : {0, 1}) extents[x + d] -= less[d];
         if (x == 1) extents[3] = 1;
     }
+    if (const auto factor = problem.scalars.find("factor"); factor != problem.scalars.end()) {
+        problem.output.extents[0] = int(width * factor->second);
+        problem.output.extents[1] = int(height * factor->second);
+    }
     return problem;
 }
 

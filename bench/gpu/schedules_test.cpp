@@ -16,11 +16,9 @@ namespace {
 // For the interpreter; no smaller than the tiles, and where the tails are guarded no multiple.
 Problem small_enough(const Problem &p) {
     static const std::map<std::string, std::pair<int, int>> sizes = {
-        {"conv_layer", {9, 7}},
-        {"depthwise_separable_conv", {19, 13}},
-        {"stencil_chain", {69, 41}},
-        {"camera_pipe", {138, 76}},
-        {"interpolate", {160, 96}}};
+        {"conv_layer", {9, 7}},      {"depthwise_separable_conv", {19, 13}},
+        {"stencil_chain", {69, 41}}, {"camera_pipe", {138, 76}},
+        {"interpolate", {160, 96}},  {"resize", {40, 30}}};
     const auto found = sizes.find(p.generator);
     const auto [width, height] = found == sizes.end() ? std::pair(137, 75) : found->second;
     Problem small = made_small(p, width, height);
