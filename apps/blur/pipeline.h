@@ -36,12 +36,12 @@ private:
     void schedule_for_gpu() {
         Var pixel("pixel"), row("row"), xi("xi"), yi("yi");
         output
-            .split(x, x, pixel, 4)  // four pixels of eight rows a thread
-            .split(y, y, row, 8, TailStrategy::GuardWithIf)
+            .split(x, x, pixel, 2)  // two pixels of eight rows a thread
+            .split(y, y, row, 8)
             .reorder(pixel, row, x, y)
             .vectorize(pixel)
             .unroll(row)
-            .gpu_tile(x, y, xi, yi, 32, 4, TailStrategy::GuardWithIf);
+            .gpu_tile(x, y, xi, yi, 32, 1);
         blur_x
             .compute_at(output, xi)  // ten rows for eight, in registers
             .vectorize(x)

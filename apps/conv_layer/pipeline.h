@@ -73,24 +73,31 @@ private:
         conv.compute_at(output, x).store_in(MemoryType::Register);
         share_tile(conv, x).reorder({cv, group, x, ct, xt, y}).gpu_threads(ct, xt, y);
         share_tile(conv.update().split(r.x, chunk, taken, 8).split(taken, quads, taken, 4), x)
-            .reorder({cv, group, x, taken, quads, r.y, r.z, ct, xt, y, chunk})
+            .reorder({cv, group, x, taken, r.y, quads, r.z, ct, xt, y, chunk})
+            .unroll(r.y)  // three places of the filter share what they read
             .unroll(taken)
             .gpu_threads(ct, xt, y);
         Func staged = input.in(conv), window = staged.in(conv), weights = filter.in(conv);
         const std::vector<Var> place = staged.args(), weight = weights.args();
+        window.compute_at(conv, quads).vectorize(place[0]).unroll(place[1]);  // four by one load
+        // What threads do several times is inside of their loops: they wait for one another after
+        // each turn of a loop around them.
         staged.compute_at(conv, chunk)
             .split(place[1], turn_x, u, 4, guard)
             .split(place[2], turn_y, v, 4, guard)
-            .reorder({place[0], u, v, turn_x, turn_y})
+            .reorder({turn_x, turn_y, place[0], u, v})
+            .unroll(turn_x)
+            .unroll(turn_y)
             .gpu_threads(place[0], u, v);
-        window.compute_at(conv, quads).vectorize(place[0]).unroll(place[1]);  // four by one load
         weights.compute_at(conv, chunk)
+            .split(weight[0], turn, weight[0], 64)
             .split(weight[0], u, quad, 4)
-            .split(u, turn, u, 16)
             .split(weight[1], turn_y, v, 4)
-            .reorder({quad, u, v, weight[2], turn, turn_y, weight[3]})
+            .fuse(turn, turn_y, turn)  // four of eight channels
+            .fuse(weight[2], weight[3], tap)
+            .reorder({quad, tap, u, v, turn})
             .vectorize(quad)
-            .gpu_threads(u, v, weight[2]);
+            .gpu_threads(u, v, turn);
     }
 
     // The part of a thread.
@@ -104,7 +111,7 @@ private:
     }
 
     Func input, filter;
-    Var xi{"xi"}, yi{"yi"}, group{"group"}, ct{"ct"}, cv{"cv"}, xt{"xt"};
+    Var xi{"xi"}, yi{"yi"}, group{"group"}, ct{"ct"}, cv{"cv"}, xt{"xt"}, tap{"tap"};
 };
 
 }  // namespace tessera::apps

@@ -76,21 +76,29 @@ struct DepthwiseSeparableConv {
     }
 
 private:
+    // A block has all channels of 8 x 8 places, a thread 4 channels of 2 places, and of what is
+    // filtered first 4 channels of 2 x 2 places.
     void schedule_for_gpu() {
         Var xi("xi"), yi("yi"), xp("xp"), yp("yp"), cov("cov"), di("di");
-        const TailStrategy guard = TailStrategy::GuardWithIf;
-        // A block has all channels of 8 x 8 places, a thread 4 channels of 2 places.
+        RVar quads("quads"), quad("quad");
         output.split(co, co, cov, 4)
-            .tile(x, y, xi, yi, 8, 8, guard)
+            .tile(x, y, xi, yi, 8, 8)
             .split(xi, xi, xp, 2)
-            .reorder(cov, xp, co, xi, yi, x, y, n)
+            .reorder({cov, xp, co, xi, yi, x, y, n})
             .vectorize(cov)
             .unroll(xp)
             .gpu_blocks(x, y, n)
             .gpu_threads(co, xi, yi);
         pointwise.compute_at(output, co).vectorize(co).unroll(x);
-        pointwise.update().reorder(co, x, channel).vectorize(co).unroll(x).unroll(channel, 4);
-        Func filtered = depthwise.in(pointwise);  // all channels of a tile, in the block's memory
+        pointwise.update()
+            .split(channel, quads, quad, 4)
+            .reorder(co, quad, x, quads)
+            .vectorize(co)
+            .unroll(quads, 8)
+            .unroll(quad)
+            .unroll(x);
+        // All channels of a tile, in the block's memory, of which four are loaded at once.
+        Func filtered = depthwise.in(pointwise), read = filtered.in(pointwise);
         filtered.compute_at(output, x)
             .split(d, d, di, 4)
             .tile(x, y, xp, yp, 2, 2)
@@ -107,6 +115,7 @@ private:
             .unroll(y)
             .unroll(tap.x)
             .unroll(tap.y);
+        read.compute_at(pointwise, quads).vectorize(d, 4).unroll(d).unroll(x).unroll(y);
     }
 };
 

@@ -63,23 +63,27 @@ struct Harris {
     }
 
 private:
+    // A block has a tile of 62 x 14, a thread two pixels of it, whose slopes it loads first.
     void schedule_for_gpu() {
-        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), row("row"), turn_x("turn_x"), turn_y("turn_y");
-        const TailStrategy guard = TailStrategy::GuardWithIf;
-        // A block has a tile of 32 x 32, a thread four rows of it, which share what they read.
-        output.tile(x, y, xo, yo, xi, yi, 32, 32, guard)
-            .split(yi, yi, row, 4)
-            .reorder(row, xi, yi, xo, yo)
-            .unroll(row)
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), pixel("pixel");
+        output.tile(x, y, xo, yo, xi, yi, 62, 14)
+            .split(xi, xi, pixel, 2)
+            .unroll(pixel)
             .gpu_blocks(xo, yo)
             .gpu_threads(xi, yi);
-        for (Func *stage : {&gray, &slope_x, &slope_y}) {
-            stage->compute_at(output, xo)
-                .split(x, turn_x, x, 32, guard)
-                .split(y, turn_y, y, 8, guard)
-                .reorder(x, y, turn_x, turn_y)
-                .gpu_threads(x, y);
+        gray.compute_at(output, xo)
+            .split(x, x, xi, 3)
+            .split(y, y, yi, 2)
+            .reorder(xi, yi, x, y)
+            .unroll(xi)
+            .unroll(yi)
+            .gpu_threads(x, y);
+        for (Func *slope : {&slope_x, &slope_y}) {
+            slope->compute_at(output, xo).split(x, x, pixel, 2).unroll(pixel).gpu_threads(x, y);
+            slope->in().compute_at(output, xi).vectorize(x, 2).unroll(x).unroll(y);
         }
+        Func window = gray.in(slope_y);
+        window.compute_at(slope_y, x).vectorize(x, 2).unroll(x).unroll(y);
     }
 
     Expr sum_3x3(const Func &f) {

@@ -44,30 +44,29 @@ struct IirBlur {
     }
 
 private:
+    // A warp goes down 32 columns, a lane each, and up again, and turns what it has written by
+    // tiles in the memory of its block, where columns of 33 lie in different banks.
     void schedule_for_gpu() {
         Var xo("xo"), yo("yo"), xi("xi"), yi("yi");
-        const TailStrategy guard = TailStrategy::GuardWithIf;
         for (Pass &pass : passes) {
-            // A thread goes down a column, and up again: 16 rows are loaded before they are mixed.
-            pass.blurred.compute_root();
-            pass.blurred.update(0).gpu_tile(x, xi, 32, guard).gpu_blocks(c);
-            for (int i : {1, 2}) {
-                pass.blurred.update(i)
-                    .reorder(pass.rows, x, c)
-                    .unroll(pass.rows, 16)
-                    .gpu_tile(x, xi, 32, guard)
-                    .gpu_blocks(c);
-            }
-            // Tiles are transposed in the block's memory; columns of 33 lie in different banks.
             pass.transposed.compute_root()
-                .tile(x, y, xo, yo, xi, yi, 32, 32, guard)
-                .split(yi, yi, rows, 8)
-                .reorder(xi, yi, rows, xo, yo, c)
-                .gpu_blocks(xo, yo, c)
-                .gpu_threads(xi, yi);
+                .tile(x, y, xo, yo, xi, yi, 32, 32)
+                .reorder(xi, yi, xo, yo, c)
+                .unroll(yi)
+                .gpu_lanes(xi)
+                .gpu_blocks(yo, c);
+            pass.blurred.compute_at(pass.transposed, yo).store_in(MemoryType::Heap).gpu_lanes(x);
+            pass.blurred.update(0).gpu_lanes(x);
+            for (int i : {1, 2}) {
+                pass.blurred.update(i).reorder(x, pass.rows).unroll(pass.rows, 8).gpu_lanes(x);
+            }
+            pass.blurred.in(pass.transposed)
+                .compute_at(pass.transposed, xo)
+                .align_storage(x, 33)
+                .unroll(y)
+                .gpu_lanes(x);
         }
     }
-    Var rows{"rows"};
 
     Func columns_transposed(const Func &source, const Expr &extent, const Expr &alpha) {
         Func blurred("blurred"), transposed("transposed");

@@ -72,19 +72,26 @@ struct Interpolate {
     }
 
 private:
+    // Of the filled levels every other one is computed where it is read. A thread has 2 x 2 pixels
+    // of the finest ones, which share what they read of the coarser level.
     void schedule_for_gpu() {
-        Var xi("xi"), yi("yi");
-        const auto tile = [&](Func f, int channels, int width, int height) {
-            f.bound(c, 0, channels).reorder(c, x, y).unroll(c);
-            f.compute_root().gpu_tile(x, y, xi, yi, width, height, TailStrategy::GuardWithIf);
-        };
-        for (size_t j = 1; j < downsampled.size(); j++) {
-            const int width = j < 5 ? 32 : 8;  // coarse levels have few pixels
-            tile(downsampled[j], 4, width, 8);
-            if (j + 1 < interpolated.size()) tile(interpolated[j], 4, width, 8);
-        }
-        tile(output, 3, 32, 8);
-        interpolated[0].compute_at(output, xi).bound(c, 0, 4).unroll(c);
+        for (size_t j = 1; j < downsampled.size(); j++)
+            tile_for_gpu(downsampled[j], 4, 1, j < 5 ? 32 : 8, 8);  // coarse ones are small
+        for (size_t j = 1; j + 1 < interpolated.size(); j += 2)
+            tile_for_gpu(interpolated[j], 4, j < 4 ? 2 : 1, j < 5 ? 32 : 8, j < 4 ? 4 : 8);
+        tile_for_gpu(output, 3, 2, 32, 4);
+        interpolated[0].compute_at(output, Var("xi")).bound(c, 0, 4).unroll(c).unroll(x).unroll(y);
+    }
+    void tile_for_gpu(Func f, int channels, int pixels, int width, int height) {
+        Var xi("xi"), yi("yi"), xp("xp"), yp("yp");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        f.bound(c, 0, channels)
+            .tile(x, y, xp, yp, pixels, pixels, guard)
+            .reorder(c, xp, yp, x, y)
+            .unroll(c)
+            .unroll(xp)
+            .unroll(yp);
+        f.compute_root().gpu_tile(x, y, xi, yi, width, height, guard);
     }
 
     std::vector<Func> halved_rows;  // of each level but the finest: halved along y only

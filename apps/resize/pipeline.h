@@ -98,7 +98,7 @@ private:
             pass->split(y, y, row, 4, guard)  // rows share what they take of the table
                 .reorder(row, x, y, c)
                 .unroll(row)
-                .gpu_tile(x, y, xi, yi, 32, 4, guard)
+                .gpu_tile(x, y, xi, yi, 128, 1, guard)
                 .gpu_blocks(c);
         }
         stored.compute_root();

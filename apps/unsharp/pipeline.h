@@ -65,27 +65,36 @@ struct Unsharp {
     }
 
 private:
+    // A block has a tile of 58 x 12, a thread two pixels of two rows, so that of gray there are 64
+    // in a row. What threads do several times is inside of their loops: they wait for one another
+    // after each turn of a loop around them.
     void schedule_for_gpu() {
-        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), row("row"), turn_x("turn_x"), turn_y("turn_y");
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), pixel("pixel"), row("row"), turn_x("turn_x"),
+            turn_y("turn_y");
         const TailStrategy guard = TailStrategy::GuardWithIf;
-        // A block has a tile of 32 x 32, a thread four rows of it.
-        output.tile(x, y, xo, yo, xi, yi, 32, 32, guard)
-            .split(yi, yi, row, 4)
-            .reorder(c, row, xi, yi, xo, yo)  // the three colours share one ratio
+        output.tile(x, y, xo, yo, xi, yi, 58, 12, guard)
+            .split(xi, xi, pixel, 2)
+            .split(yi, yi, row, 2)
+            .reorder({pixel, c, row, xi, yi, xo, yo})  // the three colours share one ratio
+            .vectorize(pixel)
             .unroll(c)
             .unroll(row)
             .gpu_blocks(xo, yo)
             .gpu_threads(xi, yi);
-        ratio.compute_at(output, row);
+        ratio.compute_at(output, row).unroll(x);
+        blur_y.in().compute_at(output, row).vectorize(x, 2).unroll(x);  // two by one load
         gray.compute_at(output, xo)
             .split(x, turn_x, x, 32, guard)
-            .split(y, turn_y, y, 8, guard)
-            .reorder(x, y, turn_x, turn_y)
+            .split(y, turn_y, y, 6, guard)
+            .reorder(turn_x, turn_y, x, y)
+            .unroll(turn_x)
+            .unroll(turn_y)
             .gpu_threads(x, y);
         blur_y.compute_at(output, xo)
             .split(x, turn_x, x, 32, guard)
-            .split(y, y, row, 4, guard)  // four rows share six of the ten that they read
-            .reorder(row, x, y, turn_x)
+            .split(y, y, row, 2)  // which share what they read
+            .reorder(row, turn_x, x, y)
+            .unroll(turn_x)
             .unroll(row)
             .gpu_threads(x, y);
     }

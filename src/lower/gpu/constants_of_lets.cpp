@@ -12,21 +12,31 @@ namespace {
 
 using namespace ir;
 
+// The names around what is visited.
+struct Names {
+    bool is_in_kernel = false;
+    std::unordered_map<Symbol, Expr> values;  // of names that are gone
+    // Of what is around: the rests that have a name.
+    std::unordered_map<Expr, Expr, ExprHash, ExprEqual> rests;
+};
+
+// What shares an expression gets the same one again. That lasts for one scope of names: each has a
+// mutator of its own.
 class TakeConstants final : public Mutator {
 public:
-    TakeConstants() : Mutator(Mutator::Visits::PerUse) {}
+    explicit TakeConstants(Names &names) : names(names) {}
 
 private:
     Stmt visit(const For &loop) override {
-        const bool enters = is_over_blocks(loop) && !is_in_kernel;
-        is_in_kernel |= enters;
+        const bool enters = is_over_blocks(loop) && !names.is_in_kernel;
+        names.is_in_kernel |= enters;
         const Stmt s = Mutator::visit(loop);
-        if (enters) is_in_kernel = false;
+        if (enters) names.is_in_kernel = false;
         return s;
     }
     Expr visit(const Variable &v) override {
-        const auto found = values.find(v.name);
-        return found == values.end() ? Expr(&v) : found->second;
+        const auto found = names.values.find(v.name);
+        return found == names.values.end() ? Expr(&v) : found->second;
     }
     Stmt visit(const LetStmt &let) override { return without_constant(let); }
     Expr visit(const Let &let) override { return without_constant(let); }
@@ -34,42 +44,51 @@ private:
     template<typename T>
     auto without_constant(const T &let) -> decltype((*this)(let.body)) {
         const Expr value = (*this)(let.value);
-        const auto with = [&](const Expr &v) {
-            return let.template with<&T::value, &T::body>(v, (*this)(let.body));
-        };
-        if (!is_in_kernel || value.type() != Int(32)) return with(value);
-        algebra::LinearForm form = algebra::linear_form(algebra::simplify(value));
-        if (form.is_constant() || form.constant == 0) return with(value);
-        const Expr constant = make_const(Int(32), form.constant);
-        form.constant = 0;
-        const Expr rest = algebra::to_expr(form, Int(32));
-        if (!rest.defined()) return with(value);
-        // What has a name already gets no other.
-        const auto named = names.find(rest);
-        const bool is_new = named == names.end() && !rest.template as<Variable>();
-        const Symbol name = is_new ? Symbol::fresh(let.name.text()) : Symbol();
-        const Expr known = named == names.end() ? rest : named->second;
-        const Expr variable = is_new ? Variable::make(Int(32), name) : known;
-        const auto around = values.find(let.name);
-        const Expr outside = around == values.end() ? Expr() : around->second;
-        values[let.name] = variable + constant;
-        if (is_new) names.emplace(rest, variable);
-        auto body = (*this)(let.body);
-        if (is_new) names.erase(rest);
-        values.erase(let.name);
-        if (outside.defined()) values[let.name] = outside;
-        if (!is_new) return body;
+        const Expr rest = without_constant(value);
+        if (!rest.defined()) {
+            return let.template with<&T::value, &T::body>(value, body_of(let, Expr()));
+        }
+        const Expr constant = algebra::simplify(value - rest);
+        const auto named = names.rests.find(rest);
+        if (named != names.rests.end()) return body_of(let, named->second + constant);
+        if (rest.template as<Variable>()) return body_of(let, rest + constant);
+        const Symbol name = Symbol::fresh(let.name.text());
+        const Expr variable = Variable::make(Int(32), name);
+        names.rests.emplace(rest, variable);
+        const auto body = body_of(let, variable + constant);
+        names.rests.erase(rest);
         return let.template with<&T::name, &T::value, &T::body>(name, rest, body);
     }
+    // Undefined if it stays as it is.
+    Expr without_constant(const Expr &value) const {
+        if (!names.is_in_kernel || value.type() != Int(32)) return {};
+        algebra::LinearForm form = algebra::linear_form(algebra::simplify(value));
+        if (form.is_constant() || form.constant == 0) return {};
+        form.constant = 0;
+        return algebra::to_expr(form, Int(32));
+    }
+    // The body of a let, whose name stands for this value if there is one.
+    template<typename T>
+    auto body_of(const T &let, const Expr &value) -> decltype((*this)(let.body)) {
+        const auto around = names.values.find(let.name);
+        const Expr outside = around == names.values.end() ? Expr() : around->second;
+        names.values.erase(let.name);
+        if (value.defined()) names.values[let.name] = value;
+        const bool is_new_scope = value.defined() || outside.defined();
+        const auto body = is_new_scope ? TakeConstants(names)(let.body) : (*this)(let.body);
+        names.values.erase(let.name);
+        if (outside.defined()) names.values[let.name] = outside;
+        return body;
+    }
 
-    bool is_in_kernel = false;
-    std::unordered_map<Symbol, Expr> values;  // of names that are gone
-    // Of what is around: the rests that have a name.
-    std::unordered_map<Expr, Expr, ExprHash, ExprEqual> names;
+    Names &names;
 };
 
 }  // namespace
 
-Stmt take_constants_out_of_lets(const Stmt &s, const Context &) { return TakeConstants()(s); }
+Stmt take_constants_out_of_lets(const Stmt &s, const Context &) {
+    Names names;
+    return TakeConstants(names)(s);
+}
 
 }  // namespace tessera::lower
