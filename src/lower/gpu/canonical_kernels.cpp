@@ -344,10 +344,12 @@ private:
         case MemoryType::Stack:
         case MemoryType::Register:
             // Lanes share registers; so do the threads of a block of one thread.
-            if (has_loops_over_threads ||
-                (times_allocated[a.buffer] == 1 &&
-                 are_elements_of_one_thread_each(a, {threads, shape}, lets))) {
-                return private_at_block(a);
+            if (has_loops_over_threads)
+                return private_at_block(a, private_to_threads(a, {threads, shape}, lets));
+            if (times_allocated[a.buffer] > 1) break;
+            if (auto own = private_to_threads_if_possible(a, {threads, shape}, lets);
+                own && is_much_smaller(*own->as<Allocate>(), a)) {
+                return private_at_block(a, *own);
             }
             break;
         case MemoryType::Heap: {
@@ -405,10 +407,15 @@ private:
         first->most = algebra::simplify(max(first->most, wanted));
         return size_t(unused - slots.begin());
     }
+    // Rows of a loop that is not unrolled keep their distances, so that a thread's part may be as
+    // large as all of it.
+    static bool is_much_smaller(const Allocate &part, const Allocate &all) {
+        const auto of_part = constant_bytes(part), of_all = constant_bytes(all);
+        return of_part && of_all && *of_part <= *of_all / 4;
+    }
     // Storage of which each thread has the part that it alone uses.
-    Stmt private_at_block(const Allocate &a) {
+    Stmt private_at_block(const Allocate &a, const Stmt &own) {
         privates.insert(a.buffer);
-        const Stmt own = private_to_threads(a, {threads, shape}, lets);
         return own.as<Allocate>()->with<&Allocate::body>(at_block(own.as<Allocate>()->body));
     }
     // Storage of the lanes of a row. Of what is dealt out to them each has its part.

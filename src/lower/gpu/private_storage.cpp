@@ -298,4 +298,13 @@ Stmt private_to_threads(const Allocate &a, const ThreadsOfBlock &threads, const 
         {Expr(int32_t(move.size))}, 0, body);
 }
 
+std::optional<Stmt> private_to_threads_if_possible(const Allocate &a, const ThreadsOfBlock &threads,
+                                                   const LetScope &lets) {
+    try {
+        return private_to_threads(a, threads, lets);
+    } catch (const CompileError &) {
+        return std::nullopt;
+    }
+}
+
 }  // namespace tessera::lower

@@ -1,5 +1,6 @@
 #pragma once
 #include "lower/gpu/kernel_shape.h"
+#include <optional>
 
 namespace tessera::lower {
 
@@ -21,5 +22,9 @@ struct ThreadsOfBlock {
 // the directive, if it is not so or cannot be seen. `lets`: those around the allocation.
 ir::Stmt private_to_threads(const ir::Allocate &a, const ThreadsOfBlock &threads,
                             const LetScope &lets);
+// The same, but nothing where that throws.
+std::optional<ir::Stmt> private_to_threads_if_possible(const ir::Allocate &a,
+                                                       const ThreadsOfBlock &threads,
+                                                       const LetScope &lets);
 
 }  // namespace tessera::lower

@@ -119,6 +119,22 @@ TEST_SUITE("canonical_kernels") {
                               "        produce f:\n" +
                               store("i"))) == 1);
     }
+    TEST_CASE(
+        "what lanes have in registers at the level of a block is in the block's memory else") {
+        const auto after = [](const std::string &rows) {
+            return kernel("    allocate f: int32[96] in Register\n" + rows +
+                          "    gpu_lane for x in [0, +32): out[x] = f[x] + f[x + 64]\n");
+        };
+        const std::string by_row = after("    gpu_lane for x in [0, +32): f[x] = src[x]\n"
+                                         "    gpu_lane for x in [0, +32): f[x + 64] = src[x]\n");
+        CHECK(contains(by_row, "allocate f: int32[2] in Register"));
+        CHECK(barriers(by_row) == 0);
+        for (const char *rows : {"3", "m"}) {
+            CHECK(contains(after(str("    for y in [0, +", rows,
+                                     "): gpu_lane for x in [0, +32): f[y*32 + x] = src[x]\n")),
+                           "in GPUShared"));
+        }
+    }
     TEST_CASE("the innermost loop is that of x, and leaves of fewer dimensions run once") {
         const std::string text =
             kernel("    gpu_thread for i in [0, +8): gpu_thread for j in [0, +4): f[i*4 + j] = 1\n"
