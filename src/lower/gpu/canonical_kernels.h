@@ -20,9 +20,13 @@ namespace tessera::lower {
 // Each nest of loops over threads (a leaf) becomes the body for those threads that it has
 // iterations for; the block has as many threads in each dimension as the largest leaf has
 // iterations. A leaf of fewer dimensions is run where the missing indices are 0, as are statements
-// of a block that are in no loop over threads. A barrier is placed only between statements of which
-// one writes a buffer that the other accesses, and at the end of a serial loop where the next
-// iteration needs it.
+// of a block that are in no loop over threads.
+//
+// A barrier is placed only between two statements of which one writes a buffer that the other
+// accesses, before a serial loop for what was done before it, and in the loop where the next
+// iteration needs it. None is between parts of one production of a first definition, which write
+// an element with one value, nor for storage of which each thread has its own elements
+// (thread_elements.h).
 //
 // Storage at the level of a block is shared (Auto, GPUShared), and outside of the loops over
 // threads; Stack and Register are each thread's own.
