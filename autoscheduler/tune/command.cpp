@@ -136,9 +136,9 @@ public:
         const double of_limit = r.milliseconds > 0 ? 100 * task.least / r.milliseconds : 0;
         char line[200];
         std::snprintf(line, sizeof(line), "%-24s %10s %10s %9s %8zu%s", name.c_str(),
-                      known("%.4g", by_rules).c_str(),
-                      known("%.4g", r.milliseconds).c_str(), known("%.0f %%", of_limit).c_str(),
-                      trials(), is_of_log(r) ? "  the best is of the log" : "");
+                      known("%.4g", by_rules).c_str(), known("%.4g", r.milliseconds).c_str(),
+                      known("%.0f %%", of_limit).c_str(), trials(),
+                      is_of_log(r) ? "  the best is of the log" : "");
         return line;
     }
     void write(std::ostream &out) const {
