@@ -1,5 +1,5 @@
-// A program that compiles one pipeline and runs it once: `first_result blur`. Compiled as a program
-// of other compilers, too.
+// A program that compiles one pipeline and runs it once: `first_result blur`, on a GPU with
+// `TESSERA_JIT_TARGET=host-cuda`. Compiled as a program of other compilers, too.
 #include "blur/pipeline.h"
 #include "gemm/pipeline.h"
 #include "local_laplacian/pipeline.h"
@@ -19,7 +19,7 @@ Target target() {
 #ifdef TESSERA_BENCH_HALIDE
     return host_target();
 #else
-    return get_host_target();
+    return get_jit_target_from_environment();
 #endif
 }
 

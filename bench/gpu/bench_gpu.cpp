@@ -1,11 +1,13 @@
 // How fast pipelines run on this machine's GPU, beside a copy of the same bytes by the driver.
 // Prints a table; ends with 1 if there is no GPU or a result is wrong.
 #include "tessera.h"
+#include "tessera_runtime_cuda.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <stdexcept>
 
 using namespace tessera;
 
@@ -92,6 +94,54 @@ void blur(int size) {
                 us, 2 * bytes / us / 1e3, driver, driver / us);
 }
 
+// A kernel that the driver alone launches: what no pipeline can take less than.
+class DriverLaunch {
+public:
+    DriverLaunch() {
+        find(load, "cuModuleLoadData");
+        find(function, "cuModuleGetFunction");
+        find(launch, "cuLaunchKernel");
+        find(synchronize, "cuStreamSynchronize");
+        find(allocate, "cuMemAllocAsync");
+        find(free, "cuMemFreeAsync");
+        find(current, "cuCtxSetCurrent");
+        find(retain, "cuDevicePrimaryCtxRetain");
+        const char *nothing = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                              ".visible .entry nothing(.param .u64 p, .param .u32 n) { ret; }\n";
+        void *context = nullptr, *module = nullptr;
+        const bool ok = !retain(&context, 0) && !current(context) && !load(&module, nothing) &&
+                        !function(&kernel, module, "nothing");
+        if (!ok) throw std::runtime_error("the driver does not load a kernel");
+    }
+    void run() { launch(kernel, 2, 1, 1, 32, 1, 1, 0, nullptr, args, nullptr); }
+    void run_two_with_a_temporary() {
+        uint64_t memory = 0;
+        allocate(&memory, 256, nullptr);
+        run();
+        run();
+        free(memory, nullptr);
+    }
+    void wait() { synchronize(nullptr); }
+
+private:
+    template<typename F> static void find(F &f, const char *name) {
+        f = reinterpret_cast<F>(tessera_cuda_get_symbol(nullptr, name));
+    }
+    int (*load)(void **, const void *);
+    int (*function)(void **, void *, const char *);
+    int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                  void *, void **, void **);
+    int (*synchronize)(void *);
+    int (*allocate)(uint64_t *, size_t, void *);
+    int (*free)(uint64_t, void *);
+    int (*current)(void *);
+    int (*retain)(void **, int);
+    void *kernel = nullptr;
+    uint64_t pointer = 0;
+    uint32_t number = 0;
+    void *args[2] = {&pointer, &number};
+};
+
 void launches() {
     Func f("f"), g("g");
     f(x) = cast<float>(x);
@@ -111,9 +161,23 @@ void launches() {
     t.compute_root().gpu_tile(x, xi, 32);
     g.gpu_tile(x, xi, 32);
     const double two = time_of([&] { g.realize(b, target); }, [&] { b.device_sync(); });
-    std::printf(
-        "one kernel, in a row %.2f us; two and a temporary %.2f us; call and wait %.2f us\n", one,
-        two, waited);
+    const Callable callable = f.compile_to_callable({}, target);
+    const double called = time_of([&] { callable(b); }, [&] { b.device_sync(); });
+    DriverLaunch driver;
+    const double least = time_of([&] { driver.run(); }, [&] { driver.wait(); });
+    const double least_two =
+        time_of([&] { driver.run_two_with_a_temporary(); }, [&] { driver.wait(); });
+    const double least_waited = time_of(
+        [&] {
+            driver.run();
+            driver.wait();
+        },
+        [] {});
+    std::printf("microseconds of a call, and of the same by the driver alone:\n"
+                "one kernel, in a row     %6.2f (a Callable %.2f)  driver %6.2f\n"
+                "two and a temporary      %6.2f  driver %6.2f\n"
+                "one kernel, and wait     %6.2f  driver %6.2f\n",
+                one, called, least, two, least_two, waited, least_waited);
 }
 
 }  // namespace

@@ -310,7 +310,9 @@ Target Target::with_implied_features() const {
 }
 
 bool Target::has_gpu_feature() const {
-    return features_any_of({CUDA, OpenCL, Metal, D3D12Compute, Vulkan, WebGPU});
+    // Each run of a pipeline asks.
+    static const std::vector<Feature> any = {CUDA, OpenCL, Metal, D3D12Compute, Vulkan, WebGPU};
+    return features_any_of(any);
 }
 
 bool Target::supported() const {

@@ -1,42 +1,68 @@
 #include "driver/call_context.h"
 #include "runtime/tessera_runtime_cuda.h"
-#include <exception>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
-#include <unordered_map>
 #include <utility>
 
 namespace tessera::driver {
 
-struct CallContext::State {
-    JITHandlers handlers;
-    std::mutex mutex;
-    std::string message;
-    // The calls that use the context at the moment, with what a handler has thrown first since each
-    // began: nobody knows which of them it was called for.
-    std::unordered_map<const CallContext *, std::exception_ptr> calls;
+// The calls that go on at the moment, in a list without memory of its own: a small pipeline may
+// take less time than an allocation.
+struct LiveCalls {
+    std::shared_mutex mutex;
+    CallContext *newest = nullptr;
+    JITHandlers defaults;
+
+    void add(CallContext &call) {
+        call.older = newest;
+        if (newest) newest->newer = &call;
+        newest = &call;
+    }
+    void remove(CallContext &call) {
+        (call.newer ? call.newer->older : newest) = call.older;
+        if (call.older) call.older->newer = call.newer;
+    }
+    // Calls f(call) for those of a context, the newest first, until it returns true.
+    template<typename F> bool any_of(const void *user_context, F f) const {
+        if (!user_context) return false;
+        for (CallContext *call = newest; call; call = call->older) {
+            if (call->context == user_context && f(*call)) return true;
+        }
+        return false;
+    }
+    // The handlers in force for a live call; nothing for a context that is not ours.
+    std::optional<JITHandlers> handlers_of(const void *user_context) {
+        std::shared_lock lock(mutex);
+        std::optional<JITHandlers> handlers;
+        any_of(user_context, [&](const CallContext &call) {
+            handlers = call.handlers;
+            return true;
+        });
+        return handlers;
+    }
+    // Nobody knows which of several calls with one context a handler was called for.
+    void keep_thrown(const void *user_context, const std::exception_ptr &thrown) {
+        std::unique_lock lock(mutex);
+        any_of(user_context, [&](CallContext &call) {
+            if (!call.thrown) call.thrown = thrown;
+            return false;
+        });
+    }
+    void keep_message(const void *user_context, const char *message) {
+        std::unique_lock lock(mutex);
+        any_of(user_context, [&](CallContext &call) {
+            if (call.reported.empty()) call.reported = message;
+            return false;
+        });
+    }
 };
 
 namespace {
 
-struct Registry {
-    std::shared_mutex mutex;
-    std::unordered_map<const void *, std::unique_ptr<CallContext::State>> live;
-    JITHandlers defaults;
-};
-
-Registry &registry() {
-    static auto *r = new Registry;
-    return *r;
-}
-
-// The state of a live call, or null for a context that is not ours.
-CallContext::State *find(void *user_context) {
-    if (!user_context) return nullptr;
-    std::shared_lock lock(registry().mutex);
-    auto found = registry().live.find(user_context);
-    return found == registry().live.end() ? nullptr : found->second.get();
+LiveCalls &live_calls() {
+    static auto *all = new LiveCalls;
+    return *all;
 }
 
 JITUserContext *ours(void *user_context) { return static_cast<JITUserContext *>(user_context); }
@@ -45,25 +71,22 @@ JITUserContext *ours(void *user_context) { return static_cast<JITUserContext *>(
 // context throw it once they have ended. Until then the handler counts as one that returned
 // `result`.
 template<typename Handler, typename Result, typename... Args>
-Result run_handler(CallContext::State &state, Result result, Handler handler, Args... args) {
+Result run_handler(void *c, Result result, Handler handler, Args... args) {
     try {
-        return handler(args...);
+        return handler(ours(c), args...);
     } catch (...) {
-        std::lock_guard lock(state.mutex);
-        for (auto &[call, thrown] : state.calls) {
-            if (!thrown) thrown = std::current_exception();
-        }
+        live_calls().keep_thrown(c, std::current_exception());
         return result;
     }
 }
 
 template<typename Handler, typename... Args>
-void tell_handler(CallContext::State &state, Handler handler, Args... args) {
-    auto returning = [&] {
-        handler(args...);
+void tell_handler(void *c, Handler handler, Args... args) {
+    auto returning = [&](JITUserContext *context) {
+        handler(context, args...);
         return 0;
     };
-    run_handler(state, 0, returning);
+    run_handler(c, 0, returning);
 }
 
 // What was installed in the runtime before the functions below.
@@ -78,56 +101,42 @@ tessera_cuda_acquire_context_t next_acquire_context;
 tessera_cuda_release_context_t next_release_context;
 tessera_cuda_get_stream_t next_get_stream;
 
-// Several calls at once may share a context, and each brings its pipeline's handlers.
-template<typename Handler> Handler of(CallContext::State &state, Handler JITHandlers::*handler) {
-    std::lock_guard lock(state.mutex);
-    return state.handlers.*handler;
-}
-
-// A handler of a live call, and the call; both null where there is none.
-template<typename Handler> struct Found {
-    CallContext::State *state = nullptr;
-    Handler handler = nullptr;
-};
-template<typename Handler> Found<Handler> find(void *c, Handler JITHandlers::*member) {
-    CallContext::State *state = find(c);
-    Handler handler = state ? of(*state, member) : nullptr;
-    return handler ? Found<Handler>{state, handler} : Found<Handler>{};
+// A handler of a live call; null where there is none.
+template<typename Handler> Handler find(void *c, Handler JITHandlers::*member) {
+    const std::optional<JITHandlers> handlers = live_calls().handlers_of(c);
+    return handlers ? *handlers.*member : nullptr;
 }
 
 void on_error(void *c, const char *message) {
-    CallContext::State *state = find(c);
-    if (!state) return next_error(c, message);
-    if (auto handler = of(*state, &JITHandlers::custom_error)) {
-        return tell_handler(*state, handler, ours(c), message);
-    }
-    std::lock_guard lock(state->mutex);
-    if (state->message.empty()) state->message = message;
+    const std::optional<JITHandlers> handlers = live_calls().handlers_of(c);
+    if (!handlers) return next_error(c, message);
+    if (handlers->custom_error) return tell_handler(c, handlers->custom_error, message);
+    live_calls().keep_message(c, message);
 }
 
 void on_print(void *c, const char *message) {
-    auto [state, handler] = find(c, &JITHandlers::custom_print);
-    if (!state) return next_print(c, message);
-    tell_handler(*state, handler, ours(c), message);
+    const auto handler = find(c, &JITHandlers::custom_print);
+    if (!handler) return next_print(c, message);
+    tell_handler(c, handler, message);
 }
 
 void *on_malloc(void *c, size_t bytes) {
-    auto [state, handler] = find(c, &JITHandlers::custom_malloc);
-    if (!state) return next_malloc(c, bytes);
+    const auto handler = find(c, &JITHandlers::custom_malloc);
+    if (!handler) return next_malloc(c, bytes);
     void *none = nullptr;
-    return run_handler(*state, none, handler, ours(c), bytes);
+    return run_handler(c, none, handler, bytes);
 }
 
 void on_free(void *c, void *p) {
-    auto [state, handler] = find(c, &JITHandlers::custom_free);
-    if (!state) return next_free(c, p);
-    tell_handler(*state, handler, ours(c), p);
+    const auto handler = find(c, &JITHandlers::custom_free);
+    if (!handler) return next_free(c, p);
+    tell_handler(c, handler, p);
 }
 
 int32_t on_trace(void *c, const tessera_trace_event_t *event) {
-    auto [state, handler] = find(c, &JITHandlers::custom_trace);
-    if (!state) return next_trace(c, event);
-    return run_handler(*state, 0, handler, ours(c), event);
+    const auto handler = find(c, &JITHandlers::custom_trace);
+    if (!handler) return next_trace(c, event);
+    return run_handler(c, 0, handler, event);
 }
 
 const int failed = tessera_error_code_generic;
@@ -135,41 +144,38 @@ const int failed = tessera_error_code_generic;
 using UserTask = int (*)(JITUserContext *, int, uint8_t *);
 
 int on_do_task(void *c, tessera_task_t f, int index, uint8_t *closure) {
-    auto [state, handler] = find(c, &JITHandlers::custom_do_task);
-    if (!state) return next_do_task(c, f, index, closure);
-    return run_handler(*state, failed, handler, ours(c), reinterpret_cast<UserTask>(f), index,
-                       closure);
+    const auto handler = find(c, &JITHandlers::custom_do_task);
+    if (!handler) return next_do_task(c, f, index, closure);
+    return run_handler(c, failed, handler, reinterpret_cast<UserTask>(f), index, closure);
 }
 
 int on_do_par_for(void *c, tessera_task_t f, int min, int size, uint8_t *closure) {
-    auto [state, handler] = find(c, &JITHandlers::custom_do_par_for);
-    if (!state) return next_do_par_for(c, f, min, size, closure);
-    return run_handler(*state, failed, handler, ours(c), reinterpret_cast<UserTask>(f), min, size,
-                       closure);
+    const auto handler = find(c, &JITHandlers::custom_do_par_for);
+    if (!handler) return next_do_par_for(c, f, min, size, closure);
+    return run_handler(c, failed, handler, reinterpret_cast<UserTask>(f), min, size, closure);
 }
 
 // Those of contexts and streams see handles of the driver as pointers to anything.
 int on_acquire_context(void *c, CUctx_st **cuda, bool create) {
-    auto [state, handler] = find(c, &JITHandlers::custom_cuda_acquire_context);
-    if (!state) return next_acquire_context(c, cuda, create);
+    const auto handler = find(c, &JITHandlers::custom_cuda_acquire_context);
+    if (!handler) return next_acquire_context(c, cuda, create);
     void *given = nullptr;
-    const int code = run_handler(*state, failed, handler, ours(c), &given, create);
+    const int code = run_handler(c, failed, handler, &given, create);
     *cuda = static_cast<CUctx_st *>(given);
     return code;
 }
 
 int on_release_context(void *c) {
-    auto [state, handler] = find(c, &JITHandlers::custom_cuda_release_context);
-    if (!state) return next_release_context(c);
-    return run_handler(*state, failed, handler, ours(c));
+    const auto handler = find(c, &JITHandlers::custom_cuda_release_context);
+    if (!handler) return next_release_context(c);
+    return run_handler(c, failed, handler);
 }
 
 int on_get_stream(void *c, CUctx_st *cuda, CUstream_st **stream) {
-    auto [state, handler] = find(c, &JITHandlers::custom_cuda_get_stream);
-    if (!state) return next_get_stream(c, cuda, stream);
+    const auto handler = find(c, &JITHandlers::custom_cuda_get_stream);
+    if (!handler) return next_get_stream(c, cuda, stream);
     void *given = nullptr;
-    const int code =
-        run_handler(*state, failed, handler, ours(c), static_cast<void *>(cuda), &given);
+    const int code = run_handler(c, failed, handler, static_cast<void *>(cuda), &given);
     *stream = static_cast<CUstream_st *>(given);
     return code;
 }
@@ -288,62 +294,49 @@ JITHandlers handlers_of_runtime() {
 }  // namespace
 
 void populate_handlers(JITUserContext &context, const JITHandlers &handlers) {
-    Registry &r = registry();
-    std::unique_lock lock(r.mutex);
-    const JITHandlers known = merged(merged(context.handlers, handlers), r.defaults);
+    LiveCalls &all = live_calls();
+    std::unique_lock lock(all.mutex);
+    const JITHandlers known = merged(merged(context.handlers, handlers), all.defaults);
     context.handlers = merged(known, handlers_of_runtime());
 }
 
 CallContext::CallContext(JITUserContext *given, const JITHandlers &of_pipeline, Purpose purpose)
     : context(given ? given : &own) {
-    Registry &r = registry();
-    std::unique_lock lock(r.mutex);
-    JITHandlers handlers = merged(merged(context->handlers, of_pipeline), r.defaults);
+    LiveCalls &all = live_calls();
+    const JITHandlers of_call = given ? merged(given->handlers, of_pipeline) : of_pipeline;
+    std::unique_lock lock(all.mutex);
+    handlers = merged(of_call, all.defaults);
     if (purpose == Purpose::Query) {
         handlers.custom_trace = [](JITUserContext *, const tessera_trace_event_t *) { return 1; };
     }
     install_hooks(handlers);
-    auto &entry = r.live[context];
-    if (!entry) entry = std::make_unique<State>();
-    state = entry.get();
-    std::lock_guard lock_state(state->mutex);
-    state->handlers = handlers;
-    state->calls.emplace(this, nullptr);
+    all.add(*this);
 }
 
 CallContext::~CallContext() {
-    Registry &r = registry();
-    std::unique_lock lock(r.mutex);
-    bool is_last = false;
-    {
-        std::lock_guard lock_state(state->mutex);
-        state->calls.erase(this);
-        is_last = state->calls.empty();
-    }
-    if (is_last) r.live.erase(context);
+    LiveCalls &all = live_calls();
+    std::unique_lock lock(all.mutex);
+    all.remove(*this);
 }
 
-const std::string &CallContext::message() const { return state->message; }
-
-void CallContext::rethrow() const {
-    std::exception_ptr thrown;
-    {
-        std::lock_guard lock(state->mutex);
-        thrown = std::exchange(state->calls.at(this), nullptr);
-    }
-    if (thrown) std::rethrow_exception(thrown);
+std::string CallContext::message() const {
+    std::shared_lock lock(live_calls().mutex);
+    return reported;
 }
 
-bool CallContext::has_error_handler() const {
-    return of(*state, &JITHandlers::custom_error) != nullptr;
+void CallContext::rethrow() {
+    std::exception_ptr first;
+    {
+        std::unique_lock lock(live_calls().mutex);
+        first = std::exchange(thrown, nullptr);
+    }
+    if (first) std::rethrow_exception(first);
 }
 
 JITHandlers set_default_handlers(const JITHandlers &handlers) {
-    Registry &r = registry();
-    std::unique_lock lock(r.mutex);
-    JITHandlers before = r.defaults;
-    r.defaults = handlers;
-    return before;
+    LiveCalls &all = live_calls();
+    std::unique_lock lock(all.mutex);
+    return std::exchange(all.defaults, handlers);
 }
 
 }  // namespace tessera::driver

@@ -1,11 +1,13 @@
 #pragma once
 #include "driver/jit_context.h"
+#include <exception>
 #include <string>
 
 namespace tessera::driver {
 
 // One call of compiled code in this process: as long as it lives, the runtime's handlers, given its
-// user_context(), do what the handlers of the caller, the pipeline and the process say.
+// user_context(), do what the handlers of the caller, the pipeline and the process say. Several
+// calls at once may share a context; of their handlers those of the newest call are in force.
 class CallContext {
 public:
     // A query only asks which regions are needed: what it does is not traced.
@@ -19,17 +21,22 @@ public:
     JITUserContext *user_context() { return context; }
     // Throws what a handler has thrown, if one has; of several calls at once with one context, each
     // that ran then throws it.
-    void rethrow() const;
-    // Returns the reported error, if there is no handler of errors that took it.
-    const std::string &message() const;
-    bool has_error_handler() const;
-
-    struct State;
+    void rethrow();
+    // Returns the error that was reported first, if there is no handler of errors that took it; of
+    // several calls at once with one context, each that ran then has it.
+    std::string message() const;
+    bool has_error_handler() const { return handlers.custom_error; }
 
 private:
+    friend struct LiveCalls;
+
     JITUserContext own;
     JITUserContext *context;
-    State *state;
+    JITHandlers handlers;
+    // Guarded by the list of live calls, as are the links.
+    std::string reported;
+    std::exception_ptr thrown;
+    CallContext *older = nullptr, *newer = nullptr;
 };
 
 // Completes the handlers of the context: by these, then by those of the process, then by the

@@ -35,9 +35,11 @@ Cache &cache() {
     return *c;
 }
 
-// The target; where it is undefined the other one, with the features that are set nevertheless.
-Target or_else(const Target &target, Target other) {
+// The target; where it is undefined the one that `find` returns, with the features that are set
+// nevertheless.
+template<typename Find> Target or_else(const Target &target, Find find) {
     if (!target.has_unknowns()) return target;
+    Target other = find();
     for (int f = 0; f < Target::FeatureEnd; f++) {
         if (target.has_feature(Target::Feature(f))) other.set_feature(Target::Feature(f));
     }
@@ -47,11 +49,11 @@ Target or_else(const Target &target, Target other) {
 }  // namespace
 
 Target file_target(const Target &target) {
-    return or_else(target, get_target_from_environment()).without_feature(Target::JIT);
+    return or_else(target, get_target_from_environment).without_feature(Target::JIT);
 }
 
 Target jit_target(const Target &target) {
-    Target t = or_else(target, get_jit_target_from_environment());
+    Target t = or_else(target, get_jit_target_from_environment);
     t.set_feature(Target::JIT);
     if (!t.has_feature(Target::Interpret) && !host_supports_target_device(t)) {
         throw RuntimeError(str("the target ", t,

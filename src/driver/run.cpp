@@ -4,10 +4,11 @@
 
 namespace tessera::driver {
 
-void check_result(int code, const std::string &pipeline, const CallContext &context) {
+void check_result(int code, const std::string &pipeline, CallContext &context) {
     context.rethrow();
     if (code == 0 || context.has_error_handler()) return;
-    if (!context.message().empty()) throw RuntimeError(context.message());
+    const std::string message = context.message();
+    if (!message.empty()) throw RuntimeError(message);
     throw RuntimeError(str("pipeline ", pipeline, " failed with the error code ", code));
 }
 
@@ -48,7 +49,7 @@ void *scalar_of(program::Parameter &p) {
 
 }  // namespace
 
-Run::Run(const program::Program &program, std::function<Prepared(const Target &)> prepare,
+Run::Run(const program::Program &program, std::function<PreparedRef(const Target &)> prepare,
          const JITHandlers &handlers, JITUserContext *context, const Target &target,
          Purpose purpose)
     : program(program), prepare(std::move(prepare)), context(context, handlers, purpose),
@@ -92,9 +93,10 @@ bool Run::ask_outputs(const std::vector<tessera_buffer_t *> &outputs) {
 
 int Run::call_with_inputs(const std::vector<tessera_buffer_t *> &outputs) {
     bool large = std::ranges::any_of(outputs, [](const auto *b) { return is_large(*b); });
-    Prepared compiled = prepare(target);
+    PreparedRef compiled = prepare(target);
     std::vector<void *> args;
-    for (const program::ParameterRef &p : compiled.parameters) {
+    args.reserve(compiled->parameters.size() + outputs.size());
+    for (const program::ParameterRef &p : compiled->parameters) {
         if (!p->is_buffer) {
             args.push_back(scalar_of(*p));
             continue;
@@ -110,16 +112,16 @@ int Run::call_with_inputs(const std::vector<tessera_buffer_t *> &outputs) {
         target.set_feature(Target::LargeBuffers);
         compiled = prepare(target);
     }
-    return compiled.code->call(context.user_context(), args);
+    return compiled->code->call(context.user_context(), args);
 }
 
 bool Run::ask_inputs_once(const std::vector<tessera_buffer_t *> &outputs,
                           const std::map<Symbol, tessera_buffer_t *> &missing) {
     check_outputs(outputs);
-    const Prepared compiled = prepare(target);
+    const PreparedRef compiled = prepare(target);
     std::vector<void *> args;
     std::map<Symbol, std::vector<tessera_dimension_t>> before;
-    for (const program::ParameterRef &p : compiled.parameters) {
+    for (const program::ParameterRef &p : compiled->parameters) {
         const auto unset = missing.find(p->name);
         if (unset == missing.end()) {
             args.push_back(p->is_buffer ? static_cast<void *>(buffer_of(*p)) : scalar_of(*p));
@@ -130,7 +132,7 @@ bool Run::ask_inputs_once(const std::vector<tessera_buffer_t *> &outputs,
         args.push_back(unset->second);
     }
     args.insert(args.end(), outputs.begin(), outputs.end());
-    check_result(compiled.code->call(context.user_context(), args), program.name, context);
+    check_result(compiled->code->call(context.user_context(), args), program.name, context);
     const auto is_same = [](const tessera_dimension_t &a, const tessera_dimension_t &b) {
         return a.min == b.min && a.extent == b.extent;
     };

@@ -12,6 +12,7 @@ struct Prepared {
     CompiledRef code;
     std::vector<program::ParameterRef> parameters;
 };
+using PreparedRef = std::shared_ptr<const Prepared>;
 
 // One call, or several questions: the target that the buffers need, the arguments in their order.
 // All throw RuntimeError where a buffer or parameter is missing or does not fit, and where the code
@@ -20,7 +21,7 @@ class Run {
 public:
     using Purpose = CallContext::Purpose;
     // `prepare` compiles the program for a target, or finds what has been compiled.
-    Run(const program::Program &program, std::function<Prepared(const Target &)> prepare,
+    Run(const program::Program &program, std::function<PreparedRef(const Target &)> prepare,
         const JITHandlers &handlers, JITUserContext *context, const Target &target,
         Purpose purpose = Purpose::Run);
 
@@ -33,7 +34,7 @@ public:
     // one has to be may depend on what another is.
     void ask_inputs(const std::vector<tessera_buffer_t *> &outputs,
                     const std::map<Symbol, tessera_buffer_t *> &missing);
-    std::vector<program::ParameterRef> parameters() const { return prepare(target).parameters; }
+    std::vector<program::ParameterRef> parameters() const { return prepare(target)->parameters; }
 
 private:
     void check_outputs(const std::vector<tessera_buffer_t *> &outputs) const;
@@ -42,14 +43,14 @@ private:
                          const std::map<Symbol, tessera_buffer_t *> &missing);
 
     const program::Program &program;
-    std::function<Prepared(const Target &)> prepare;
+    std::function<PreparedRef(const Target &)> prepare;
     CallContext context;
     Target target;
 };
 
 // Throws what a handler has thrown; RuntimeError for a code other than 0, unless a handler was
 // told.
-void check_result(int code, const std::string &pipeline, const CallContext &context);
+void check_result(int code, const std::string &pipeline, CallContext &context);
 // Returns true if a run is to be followed by a report of how long each Func took.
 inline bool is_profiled(const Target &target) {
     return target.has_feature(Target::Profile) || target.has_feature(Target::ProfileByTimer);

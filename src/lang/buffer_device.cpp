@@ -10,13 +10,16 @@ namespace tessera {
 
 namespace {
 
-// Runs a function of the runtime. RuntimeError with what it reports.
+// Runs a function of the runtime that does `what` to the buffer `name`. RuntimeError with what it
+// reports.
 template<typename F>
-int checked(const std::string &what, JITUserContext *given, const Location &at, F function) {
+int checked(const char *what, const std::string &name, JITUserContext *given, const Location &at,
+            F function) {
     driver::CallContext context(given, {});
     const int code = function(static_cast<void *>(context.user_context()));
     try {
-        driver::check_result(code, what, context);
+        context.rethrow();
+        if (code) driver::check_result(code, str(what, " ", name), context);
     } catch (const RuntimeError &e) {
         throw RuntimeError(at, e.what());
     }
@@ -37,25 +40,25 @@ void BufferContents::throw_is_on_device() const {
 
 int BufferContents::copy_to_device(DeviceInterface device, JITUserContext *context,
                                    const Location &at) {
-    return checked(str("copy_to_device of ", name), context, at,
+    return checked("copy_to_device of", name, context, at,
                    [&](void *c) { return tessera_copy_to_device(c, &raw, device); });
 }
 
 int BufferContents::copy_to_host(JITUserContext *context, const Location &at) {
     if (!(raw.flags & tessera_buffer_flag_device_dirty)) return 0;
-    return checked(str("copy_to_host of ", name), context, at,
+    return checked("copy_to_host of", name, context, at,
                    [&](void *c) { return tessera_copy_to_host(c, &raw); });
 }
 
 int BufferContents::device_malloc(DeviceInterface device, JITUserContext *context,
                                   const Location &at) {
-    return checked(str("device_malloc of ", name), context, at,
+    return checked("device_malloc of", name, context, at,
                    [&](void *c) { return tessera_device_malloc(c, &raw, device); });
 }
 
 int BufferContents::device_free(JITUserContext *context, const Location &at) {
     if (!raw.device) return 0;
-    const int code = checked(str("device_free of ", name), context, at, [&](void *c) {
+    const int code = checked("device_free of", name, context, at, [&](void *c) {
         switch (device_ownership) {
         case BufferDeviceOwnership::Cropped: return tessera_device_release_crop(c, &raw);
         case BufferDeviceOwnership::WrappedNative: return tessera_device_detach_native(c, &raw);
@@ -71,13 +74,13 @@ int BufferContents::device_free(JITUserContext *context, const Location &at) {
 
 int BufferContents::device_sync(JITUserContext *context, const Location &at) {
     if (!raw.device) return 0;
-    return checked(str("device_sync of ", name), context, at,
+    return checked("device_sync of", name, context, at,
                    [&](void *c) { return tessera_device_sync(c, &raw); });
 }
 
 int BufferContents::device_wrap_native(DeviceInterface device, uint64_t handle,
                                        JITUserContext *context, const Location &at) {
-    const int code = checked(str("device_wrap_native of ", name), context, at, [&](void *c) {
+    const int code = checked("device_wrap_native of", name, context, at, [&](void *c) {
         return tessera_device_wrap_native(c, &raw, handle, device);
     });
     device_ownership = BufferDeviceOwnership::WrappedNative;
@@ -86,7 +89,7 @@ int BufferContents::device_wrap_native(DeviceInterface device, uint64_t handle,
 
 int BufferContents::device_detach_native(JITUserContext *context, const Location &at) {
     if (!raw.device) return 0;
-    const int code = checked(str("device_detach_native of ", name), context, at,
+    const int code = checked("device_detach_native of", name, context, at,
                              [&](void *c) { return tessera_device_detach_native(c, &raw); });
     device_ownership = BufferDeviceOwnership::Allocated;
     return code;
@@ -99,7 +102,7 @@ void BufferContents::share_device_memory(const BufferContents &owner) {
     raw.flags = owner.raw.flags & ~uint64_t(tessera_buffer_flag_device_dirty);
     device_ownership = BufferDeviceOwnership::Allocated;
     if (!owner.raw.device) return;
-    checked(str("an alias of ", name), nullptr, {},
+    checked("an alias of", name, nullptr, {},
             [&](void *c) { return tessera_device_crop(c, &owner.raw, &raw); });
     device_ownership = BufferDeviceOwnership::Cropped;
 }
@@ -111,7 +114,7 @@ void BufferContents::crop_device_memory(const Shape &to) {
     part.device = 0;
     part.device_interface = nullptr;
     part.flags &= ~uint64_t(tessera_buffer_flag_device_dirty);
-    checked(str("a crop of ", name), nullptr, {},
+    checked("a crop of", name, nullptr, {},
             [&](void *c) { return tessera_device_crop(c, &raw, &part); });
     release_device_memory();
     raw.device = part.device;

@@ -131,14 +131,14 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const 
     auto result = std::make_shared<Callable::Contents>();
     result->name = get(at).program.name;
     result->handlers = get(at).handlers;
-    PipelineContents::Compiled compiled = get(at).compile(driver::jit_target(target));
-    result->code = compiled.code;
+    const PipelineContents::CompiledRef compiled = get(at).compile(driver::jit_target(target));
+    result->code = compiled->code;
     result->is_profiled = driver::is_profiled(driver::jit_target(target));
-    result->parameters = compiled.parameters;
+    result->parameters = compiled->parameters;
     for (const Argument &a : args) {
         result->wanted.push_back({a.name, a.is_buffer(), a.type, int(a.dimensions), false});
     }
-    for (const program::ParameterRef &p : compiled.parameters) {
+    for (const program::ParameterRef &p : compiled->parameters) {
         auto found = std::find_if(args.begin(), args.end(),
                                   [&](const Argument &a) { return a.parameter->name == p->name; });
         if (found == args.end() && !p->embedded) {

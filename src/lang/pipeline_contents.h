@@ -19,18 +19,19 @@ struct PipelineContents {
         uint64_t changes = 0;
     };
     std::mutex mutex;
-    std::deque<std::pair<Target, Compiled>> compiled;  // for each target
+    using CompiledRef = std::shared_ptr<const Compiled>;
+    std::deque<std::pair<Target, CompiledRef>> compiled;  // for each target
 
     // The target that was named last for a run in this process; unknown: none was.
     Target last_target;
 
     // Compiles, unless nothing has changed since the last time.
-    Compiled compile(const Target &target);
+    CompiledRef compile(const Target &target);
     // The target to run for: of an undefined one, the one that was named last.
     Target target_for(const Target &given);
 
 private:
-    Compiled compile_now(const Target &target, uint64_t changes);
+    CompiledRef compile_now(const Target &target, uint64_t changes);
 };
 
 namespace detail {

@@ -40,7 +40,9 @@ std::vector<Buffer<>> allocated_outputs(const program::Program &program,
 
 driver::Run run_of(PipelineContents &pipeline, JITUserContext *context, const Target &target,
                    driver::Run::Purpose purpose = driver::Run::Purpose::Run) {
-    auto prepare = [&pipeline](const Target &t) -> driver::Prepared { return pipeline.compile(t); };
+    auto prepare = [&pipeline](const Target &t) -> driver::PreparedRef {
+        return pipeline.compile(t);
+    };
     return {pipeline.program, prepare, pipeline.handlers, context, pipeline.target_for(target),
             purpose};
 }
@@ -100,13 +102,13 @@ Target PipelineContents::target_for(const Target &given) {
     return target;
 }
 
-PipelineContents::Compiled PipelineContents::compile(const Target &target) {
+PipelineContents::CompiledRef PipelineContents::compile(const Target &target) {
     std::lock_guard lock(mutex);
     auto found = std::ranges::find(compiled, target, &decltype(compiled)::value_type::first);
     if (found == compiled.end()) found = compiled.insert(found, {target, {}});
-    Compiled &entry = found->second;
+    CompiledRef &entry = found->second;
     uint64_t changes = program::count_of_changes();
-    if (entry.code && entry.changes == changes) return entry;
+    if (entry && entry->changes == changes) return entry;
     try {
         return entry = with_large_stack([&] { return compile_now(target, changes); });
     } catch (...) {
@@ -115,7 +117,8 @@ PipelineContents::Compiled PipelineContents::compile(const Target &target) {
     }
 }
 
-PipelineContents::Compiled PipelineContents::compile_now(const Target &target, uint64_t changes) {
+PipelineContents::CompiledRef PipelineContents::compile_now(const Target &target,
+                                                            uint64_t changes) {
     program::Environment env = program::find_transitive_calls(program.outputs);
     for (const program::FunctionRef &f : env.order) {
         f->frozen = true;
@@ -123,11 +126,11 @@ PipelineContents::Compiled PipelineContents::compile_now(const Target &target, u
     }
     program::Program complete = program;
     complete.compiled_externs = detail::parameters_of_externs(externs, env);
-    Compiled now;
-    now.code = driver::compile(complete, target, detail::compile_externs(externs, target));
+    auto now = std::make_shared<Compiled>();
+    now->code = driver::compile(complete, target, detail::compile_externs(externs, target));
     program::ProgramCopy copy = program::copy_reachable(complete);
-    now.parameters = program::find_parameters(copy.program, copy.environment);
-    now.changes = changes;
+    now->parameters = program::find_parameters(copy.program, copy.environment);
+    now->changes = changes;
     return now;
 }
 

@@ -13,7 +13,6 @@ constexpr int max_devices = 64;
 
 std::atomic<int> chosen_device{-1};
 std::atomic<uint64_t> current_epoch{1};
-std::atomic<bool> streams_are_used{false};
 
 // The primary contexts that the runtime has retained, by the number of their device.
 struct Primaries {
@@ -195,6 +194,7 @@ bool leave(const Driver &driver, State &state) {
     unload_kernels(driver, state.context);
     free_staging(driver, state);
     free_reports(driver, state);
+    free_to_pool(driver, state);
     if (state.pool) driver.trim_pool(state.pool, 0);
     if (has_allocations(state.context)) return false;
     if (state.pool) driver.destroy_pool(state.pool);
@@ -207,7 +207,6 @@ bool leave(const Driver &driver, State &state) {
 
 uint64_t epoch() { return current_epoch.load(std::memory_order_acquire); }
 void begin_epoch() { current_epoch.fetch_add(1, std::memory_order_acq_rel); }
-bool has_streams() { return streams_are_used.load(std::memory_order_relaxed); }
 
 Current::Current(const Driver &driver, Context context) : driver(driver) {
     Context now = nullptr;
@@ -260,7 +259,7 @@ int Scope::enter_context(Context context, Enter how) {
                      Message() << "entering the context of the GPU");
     }
     if (int error = tessera_cuda_get_stream(user_context, context, &on)) return error;
-    if (on) streams_are_used.store(true, std::memory_order_relaxed);
+    if (on) state->has_streams.store(true, std::memory_order_relaxed);
     in = state;
     return 0;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include "runtime/cuda_driver.h"
 #include "runtime/device_impl.h"
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -22,6 +23,24 @@ struct Staging {
     Piece pieces[2];
 };
 
+// Memory of the pool that was freed in the order of the default stream, which may use it at once:
+// the last few blocks, the oldest first.
+struct FreedMemory {
+    struct Block {
+        Address base;
+        uint64_t bytes;
+    };
+    static constexpr int most = 16;
+    Block blocks[most];
+    int count = 0;
+
+    Address remove(int i) {
+        const Address base = blocks[i].base;
+        for (count--; i < count; i++) blocks[i] = blocks[i + 1];
+        return base;
+    }
+};
+
 // What the runtime keeps for a context.
 struct State {
     Context context = nullptr;
@@ -29,8 +48,10 @@ struct State {
     int capability = 0;  // 90 for 9.0
     char name[128] = "";
     Limits limits = {};
-    Pool pool = nullptr;  // NULL: the device has none
-    std::mutex mutex;     // of what follows
+    Pool pool = nullptr;                   // NULL: the device has none
+    std::atomic<bool> has_streams{false};  // whether any but the default one has been used
+    std::mutex mutex;                      // of what follows
+    FreedMemory freed;
     std::vector<Staging *> unused_staging;
     std::vector<tessera_cuda_reports_t *> unused_reports;
 };
@@ -94,8 +115,6 @@ private:
 // Changes whenever something that threads remember is given up.
 uint64_t epoch();
 void begin_epoch();
-// Whether any stream but the default one has been used.
-bool has_streams();
 
 // Gives up what the runtime has in the user's context.
 void release(void *user_context);
@@ -105,6 +124,8 @@ int compute_capability(void *user_context, int *major, int *minor);
 int copy(void *user_context, const CopyPlan &plan, CopySide src, CopySide dst);
 // In cuda_memory.cpp: whether memory of buffers lives in the context.
 bool has_allocations(Context context);
+// Gives freed memory back to the pool. What fails is left.
+void free_to_pool(const Driver &driver, State &state);
 // In cuda_launch.cpp: unloads all kernels of the context, which is current, and begins an epoch.
 void unload_kernels(const Driver &driver, Context context);
 

@@ -58,13 +58,14 @@ bool runs_on(const Image &image, int capability) {
 
 // Those that run on the device, the best first.
 std::vector<const Image *> fitting(const Kernels &kernels, int capability) {
+    auto rank = [](const Image *i) { return std::tuple(i->is_ptx, -i->capability, !i->is_exact); };
+    auto is_better = [&](const Image *a, const Image *b) { return rank(a) < rank(b); };
     std::vector<const Image *> images;
     for (int i = 0; i < kernels.count; i++) {
-        if (runs_on(kernels.images[i], capability)) images.push_back(&kernels.images[i]);
+        const Image *image = &kernels.images[i];
+        if (!runs_on(*image, capability)) continue;
+        images.insert(std::upper_bound(images.begin(), images.end(), image, is_better), image);
     }
-    auto rank = [](const Image *i) { return std::tuple(i->is_ptx, -i->capability, !i->is_exact); };
-    std::stable_sort(images.begin(), images.end(),
-                     [&](const Image *a, const Image *b) { return rank(a) < rank(b); });
     return images;
 }
 

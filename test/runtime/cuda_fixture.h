@@ -37,6 +37,12 @@ public:
 
     const FakeCuda *operator->() const { return driver(); }
 
+    // Bytes of buffers on the device: freed memory is given back first.
+    uint64_t bytes_of_buffers() const {
+        CHECK(tessera_cuda_release_unused_device_allocations(nullptr) == 0);
+        return driver()->live_bytes();
+    }
+
     bool may_leave_memory = false;
     Capture capture;
 

@@ -24,7 +24,7 @@ TEST_SUITE("crops on a device") {
         CHECK(part.buffer.device == p.buffer.device + 42 * 4);
         CHECK(part.buffer.device_interface == gpu_interface());
         CHECK_FALSE(part.buffer.device_dirty());
-        CHECK(gpu->live_bytes() == 240);
+        CHECK(gpu.bytes_of_buffers() == 240);
         CHECK(drain_gpu() == 0);
         part.put_on_device({3, 5}, 500);
         p.buffer.set_device_dirty();
@@ -71,7 +71,7 @@ TEST_SUITE("crops on a device") {
         CHECK(release(part) == 0);
         p.buffer.host = host;
         CHECK(p.free() == 0);
-        CHECK(gpu->live_bytes() == 0);
+        CHECK(gpu.bytes_of_buffers() == 0);
     }
     TEST_CASE("a copy of a crop moves what belongs to it, and nothing between its rows") {
         FakeGpu gpu;
@@ -105,13 +105,13 @@ TEST_SUITE("crops on a device") {
         CHECK(crop(part, inner) == 0);
         CHECK(inner.buffer.device == p.buffer.device + 34 * 4);
         CHECK(p.free() == 0);
-        CHECK(gpu->live_bytes() == 240);
+        CHECK(gpu.bytes_of_buffers() == 240);
         CHECK(release(part) == 0);
-        CHECK(gpu->live_bytes() == 240);
+        CHECK(gpu.bytes_of_buffers() == 240);
         CHECK(inner.download() == 0);
         CHECK(inner.at({5, 3}) == 35);
         CHECK(release(inner) == 0);
-        CHECK(gpu->live_bytes() == 0);
+        CHECK(gpu.bytes_of_buffers() == 0);
     }
     TEST_CASE("a crop at the origin has the address of the whole") {
         FakeGpu gpu;
@@ -123,7 +123,7 @@ TEST_SUITE("crops on a device") {
         CHECK(p.free() == 0);
         CHECK(b.download() == 0);
         CHECK(release(b) == 0);
-        CHECK(gpu->live_bytes() == 0);
+        CHECK(gpu.bytes_of_buffers() == 0);
     }
     TEST_CASE("what is no alias any more, or never was, releases nothing") {
         FakeGpu gpu;
@@ -134,7 +134,7 @@ TEST_SUITE("crops on a device") {
         CHECK(tessera_device_wrap_native(nullptr, &b.buffer, p.buffer.device, gpu_interface()) ==
               0);
         CHECK(release(b) == 0);
-        CHECK(gpu->live_bytes() == 240);
+        CHECK(gpu.bytes_of_buffers() == 240);
         CHECK(p.free() == 0);
     }
     TEST_CASE("a crop keeps the direction of strides") {
@@ -159,7 +159,7 @@ TEST_SUITE("crops on a device") {
         CHECK(part.upload() == 0);
         CHECK(p.free() == 0);
         CHECK(release(part) == 0);
-        CHECK(gpu->live_bytes() == 0);
+        CHECK(gpu.bytes_of_buffers() == 0);
     }
     TEST_CASE("a slice has one dimension less") {
         FakeGpu gpu;

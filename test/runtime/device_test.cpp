@@ -12,7 +12,7 @@ TEST_SUITE("buffers on a device") {
         Picture p({{0, 100, 1, 0}});
         CHECK(tessera_device_malloc(nullptr, &p.buffer, gpu_interface()) == 0);
         CHECK(p.buffer.device_interface == gpu_interface());
-        CHECK(gpu->live_bytes() == 400);
+        CHECK(gpu.bytes_of_buffers() == 400);
         const uint64_t device = p.buffer.device;
         CHECK(tessera_device_malloc(nullptr, &p.buffer, gpu_interface()) == 0);
         CHECK(p.buffer.device == device);
@@ -22,7 +22,7 @@ TEST_SUITE("buffers on a device") {
         CHECK(p.buffer.device == 0);
         CHECK(p.buffer.device_interface == nullptr);
         CHECK(p.buffer.flags == 0);
-        CHECK(gpu->live_bytes() == 0);
+        CHECK(gpu.bytes_of_buffers() == 0);
         CHECK(p.free() == 0);  // on no device: nothing
     }
     TEST_CASE("a buffer of no elements, and one of no dimensions, can be on a device") {
@@ -139,7 +139,7 @@ TEST_SUITE("buffers on a device") {
         CHECK(p.on_device({7}) == 70);
         CHECK(tessera_device_and_host_free(nullptr, &p.buffer) == 0);
         CHECK(p.buffer.host == nullptr);
-        CHECK(gpu->live_bytes() == 0);
+        CHECK(gpu.bytes_of_buffers() == 0);
 
         gpu->fail("cuMemAllocFromPoolAsync", 1, 1);
         CHECK(tessera_device_and_host_malloc(nullptr, &p.buffer, gpu_interface()) ==
@@ -220,12 +220,16 @@ TEST_SUITE("memory of a device") {
         FakeGpu gpu;
         Picture p({{0, 1000, 1, 0}});
         CHECK(p.upload() == 0);
+        const uint64_t place = p.buffer.device;
         CHECK(p.free() == 0);
-        CHECK(gpu->kept_bytes() == 4000);
         CHECK(p.upload() == 0);
-        CHECK(gpu->kept_bytes() == 0);
+        CHECK(p.buffer.device == place);
         CHECK(p.free() == 0);
+        CHECK(gpu->calls("cuMemAllocFromPoolAsync") == 1);
+        CHECK(gpu->calls("cuMemFreeAsync") == 0);
         CHECK(tessera_cuda_release_unused_device_allocations(nullptr) == 0);
+        CHECK(gpu->calls("cuMemFreeAsync") == 1);
+        CHECK(gpu->live_bytes() == 0);
         CHECK(gpu->kept_bytes() == 0);
         CHECK(tessera_can_reuse_device_allocations(nullptr));
         CHECK(p.upload() == 0);
@@ -237,6 +241,51 @@ TEST_SUITE("memory of a device") {
         CHECK(tessera_reuse_device_allocations(nullptr, true) == 0);
         CHECK(p.free() == 0);
         CHECK(gpu->calls("cuMemFree_v2") == 1);
+    }
+    TEST_CASE("large memory is kept by the pool, and what was freed before the last sixteen") {
+        FakeGpu gpu;
+        Picture large({{0, (64 << 20) / 4 + 1, 1, 0}});
+        CHECK(large.upload() == 0);
+        CHECK(large.free() == 0);
+        CHECK(gpu->calls("cuMemFreeAsync") == 1);
+        std::vector<std::unique_ptr<Picture>> many;
+        for (int i = 0; i < 17; i++) {
+            many.push_back(std::make_unique<Picture>(Dims{{0, 8 + i, 1, 0}}));
+            CHECK(many.back()->upload() == 0);
+        }
+        for (auto &p : many) CHECK(p->free() == 0);
+        CHECK(gpu->calls("cuMemFreeAsync") == 2);
+        CHECK(many[1]->upload() == 0);  // of the last sixteen
+        CHECK(gpu->calls("cuMemAllocFromPoolAsync") == 18);
+        CHECK(many[0]->upload() == 0);
+        CHECK(gpu->calls("cuMemAllocFromPoolAsync") == 19);
+        CHECK(many[0]->free() == 0);
+        CHECK(many[1]->free() == 0);
+    }
+    TEST_CASE("what the default stream has freed is not for another one, nor the reverse") {
+        FakeGpu gpu;
+        static CUstream_st *stream = nullptr;
+        stream = nullptr;
+        tessera_set_cuda_get_stream([](void *, CUctx_st *, CUstream_st **on) {
+            *on = stream;
+            return 0;
+        });
+        Picture p(row);
+        CHECK(p.upload() == 0);
+        CHECK(p.free() == 0);
+        stream = gpu->new_stream();
+        CHECK(p.upload() == 0);
+        CHECK(gpu->calls("cuMemAllocFromPoolAsync") == 2);
+        CHECK(p.free() == 0);
+        CHECK(gpu->calls("cuMemFreeAsync") == 1);
+        CHECK(p.upload() == 0);
+        CHECK(gpu->calls("cuMemAllocFromPoolAsync") == 3);
+        CHECK(p.free() == 0);
+        stream = nullptr;
+        CHECK(p.upload() == 0);
+        CHECK(gpu->calls("cuMemAllocFromPoolAsync") == 3);
+        CHECK(p.free() == 0);
+        CHECK(gpu->calls("cuMemFreeAsync") == 3);  // others may use what the default one frees now
     }
     TEST_CASE("a device without pools allocates plainly") {
         FakeGpu gpu;
@@ -267,11 +316,12 @@ TEST_SUITE("memory of a device") {
     TEST_CASE("a failed free is an error, and the buffer is off the device") {
         FakeGpu gpu;
         gpu.may_leave_memory = true;
-        Picture p(row);
+        Picture p({{0, 17 << 20, 1, 0}});  // so large that it is not kept
         CHECK(p.upload() == 0);
         gpu->fail("cuMemFreeAsync", 1, 1);
         CHECK(p.free() == tessera_error_code_device_free_failed);
-        CHECK(gpu.capture.has("freeing 32 bytes on the GPU failed: CUDA_ERROR_INVALID_VALUE"));
+        CHECK(
+            gpu.capture.has("freeing 71303168 bytes on the GPU failed: CUDA_ERROR_INVALID_VALUE"));
         CHECK(p.buffer.device == 0);
         CHECK(p.upload() == 0);
         gpu->fail("cuMemFreeAsync", 1, 4);  // the driver has shut down before

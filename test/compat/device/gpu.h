@@ -25,6 +25,11 @@ public:
         return driver()->live_bytes() == 0 && driver()->modules() == 0 && !driver()->current() &&
                text().empty();
     }
+    // Bytes of Buffers on the device, without those that are freed and kept.
+    uint64_t bytes_of_buffers() const {
+        halide_cuda_release_unused_device_allocations(nullptr);
+        return driver()->live_bytes();
+    }
     // What has been reported since the last question.
     std::string errors() const { return std::exchange(text(), ""); }
     static const FakeCuda *driver() {

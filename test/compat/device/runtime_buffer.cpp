@@ -45,13 +45,13 @@ PROGRAM(the_last_copy_of_a_runtime_buffer_frees_what_it_has_on_the_device) {
             EXPECT(third.raw_buffer()->device == first.raw_buffer()->device);
         }
         first = View<int>();
-        EXPECT(second.has_device_allocation() && gpu->live_bytes() >= 48);
+        EXPECT(second.has_device_allocation() && gpu.bytes_of_buffers() >= 48);
         View<int> moved = std::move(second);
         EXPECT(!second.has_device_allocation() && moved.has_device_allocation());
         second = numbers(2, 2);
         moved = std::move(moved);
         moved = second;
-        EXPECT(!moved.has_device_allocation() && gpu->live_bytes() == 0);
+        EXPECT(!moved.has_device_allocation() && gpu.bytes_of_buffers() == 0);
     }
     EXPECT(gpu.is_clean());
     return 0;
@@ -66,7 +66,7 @@ PROGRAM(a_pipeline_may_allocate_for_a_runtime_buffer) {
         EXPECT(b.device_ownership() == Ownership::Allocated);
         EXPECT(copy.raw_buffer()->device == b.raw_buffer()->device);
     }
-    EXPECT(gpu->live_bytes() == 0);
+    EXPECT(gpu.bytes_of_buffers() == 0);
     {
         // Freed, and allocated again, behind its back.
         View<int> b = numbers(4, 3), copy;
@@ -149,7 +149,7 @@ PROGRAM(crops_and_slices_of_a_runtime_buffer_share_the_device) {
         EXPECT(whole.cropped(0, 0, 2).device_dirty());
         whole.set_device_dirty(false);
     }
-    EXPECT(on_device(part, 0) == 13 && gpu->live_bytes() > 0);
+    EXPECT(on_device(part, 0) == 13 && gpu.bytes_of_buffers() > 0);
     View<int> moved = part.translated(0, 10).embedded(2, 4);
     EXPECT(moved.has_device_allocation() && on_device(moved, 0) == 13);
     moved.device_deallocate();
@@ -170,7 +170,7 @@ PROGRAM(a_runtime_buffer_describes_what_somebody_else_sees_to) {
         View<int> taken(*owner.raw_buffer(), Ownership::WrappedNative);
         EXPECT(taken.device_ownership() == Ownership::WrappedNative);
     }
-    EXPECT(gpu->live_bytes() > 0 && on_device(owner, 1) == 1);
+    EXPECT(gpu.bytes_of_buffers() > 0 && on_device(owner, 1) == 1);
     // Of the language, which keeps it while the view lives.
     Halide::Buffer<int> image(4, 3);
     image.fill(6);
