@@ -62,6 +62,21 @@ template<typename T> Func stencil_of_lanes(bool scheduled, int lanes, int width)
     return out;
 }
 
+// Each lane has 4 neighbours at a time of a row of 512, and reads the row's other end, too.
+Func row_of_vectors(bool scheduled, bool mirrored) {
+    Func in("in"), row("row"), out("out");
+    in(x, y) = cast<float>(x * 3 + y * 100);
+    row(x, y) = in(x, y);
+    out(x, y) = row(x, y) + row(mirrored ? 511 - x : x, y) * 2;
+    if (!scheduled) return out;
+    in.compute_root();
+    for (Func f : {row, out}) f.split(x, xo, x, 128).split(x, xi, x, 4).vectorize(x).unroll(xo);
+    out.bound(x, 0, 512).split(y, y, yi, 4).reorder(x, xo, xi, yi, y);
+    out.gpu_blocks(y).gpu_threads(yi).gpu_lanes(xi);
+    row.compute_at(out, yi).reorder(x, xo, xi).gpu_lanes(xi).store_in(MemoryType::Register);
+    return out;
+}
+
 }  // namespace
 
 TEST_SUITE("padded rows") {
@@ -164,6 +179,17 @@ TEST_SUITE("registers of lanes") {
         const std::string ptx = ptx_of(make(true));
         CHECK(count_of(ptx, "shfl.sync.idx.b32") % 2 == 0);
         CHECK(count_of(ptx, "shfl.sync.idx.b32") > 0);
+        check_assembled(ptx);
+    }
+    TEST_CASE("rows that lanes hold by vectors are read once") {
+        agrees<float>([](bool scheduled) { return row_of_vectors(scheduled, false); }, {512, 8});
+        agrees<float>([](bool scheduled) { return row_of_vectors(scheduled, true); }, {512, 8});
+        const std::string ptx = ptx_of(row_of_vectors(true, false));
+        // Once by vectors, and in a kernel for buffers that are not aligned.
+        CHECK(count_of(ptx, "ld.global.nc.v4") == 4);
+        CHECK(count_of(ptx, "st.global.v4") == 4);
+        CHECK(count_of(ptx, "ld.global") == 4 + 16);
+        CHECK(count_of(ptx, "shared") == 0);
         check_assembled(ptx);
     }
     TEST_CASE("where the user wants memory of the block, lanes share that") {

@@ -41,6 +41,13 @@ struct Stripes {
     }
 };
 
+// The index itself, or the first one of neighbours; undefined for other vectors.
+Expr first_of(const Expr &index) {
+    if (index.type().is_scalar()) return index;
+    const auto *ramp = index.as<Ramp>();
+    return ramp && ramp->base.type().is_scalar() && is_const(ramp->stride, 1) ? ramp->base : Expr();
+}
+
 // What the lanes of one loop do, or a statement of the first lane: its accesses of the buffer.
 class LaneAccesses final : public Mutator {
 public:
@@ -62,15 +69,18 @@ public:
     };
     std::vector<Shuffle> shuffles;
 
-    // The lane's register of an element that is its own; none if it is not known to be.
+    // The lane's register of an element that is its own, the first one of a vector; none if it is
+    // not known to be.
     std::optional<int64_t> own_register(const Expr &index) const {
-        const Expr e = lets.expand(index);
+        const int64_t vector = index.type().lanes();
+        const Expr e = lets.expand(first_of(index));
         const Expr rest = simplify(e - own_number() * int32_t(stripes.neighbours));
         const Expr within = simplify(rest % int32_t(stripes.period()));
         if (!algebra::can_prove(within < int32_t(stripes.neighbours))) return {};
         const auto number = as_const_int(
             simplify(rest / int32_t(stripes.period()) * int32_t(stripes.neighbours) + within));
-        return number && *number >= 0 && *number < stripes.registers() ? number : std::nullopt;
+        if (!number || *number < 0 || *number >= stripes.registers()) return {};
+        return *number % stripes.neighbours + vector <= stripes.neighbours ? number : std::nullopt;
     }
 
 private:
@@ -91,21 +101,27 @@ private:
         check(store.index, store.predicate);
         const auto own = own_register(store.index);
         if (!own) throw NotStriped();
-        return Store::make(store.buffer, (*this)(store.value), Expr(int32_t(*own)));
+        return Store::make(store.buffer, (*this)(store.value), index_of(store.value.type(), *own));
     }
     void check(const Expr &index, const Expr &predicate) const {
-        if (index.type() != Int(32) || (predicate.defined() && !is_one(predicate)) ||
-            uses_symbol(index, stripes.buffer)) {
+        const Expr first = first_of(index);
+        if (!first.defined() || first.type() != Int(32) ||
+            (predicate.defined() && !is_one(predicate)) || uses_symbol(index, stripes.buffer)) {
             throw NotStriped();
         }
     }
     Expr element(Type type, int64_t number) const {
-        return Load::make(type, stripes.buffer, Expr(int32_t(number)));
+        return Load::make(type, stripes.buffer, index_of(type, number));
+    }
+    static Expr index_of(Type type, int64_t number) {
+        const Expr first = int32_t(number);
+        return type.is_scalar() ? first : Ramp::make(first, 1, type.lanes());
     }
 
     // Of the registers that it may be, each is shuffled.
     Expr read_by_shuffles(const Load &load) {
-        if (has_loads(lets.expand(load.index)) || !is_pure(load.index)) throw NotStriped();
+        if (!load.type.is_scalar() || has_loads(lets.expand(load.index)) || !is_pure(load.index))
+            throw NotStriped();
         const Expr lane = stripes.lane_of(load.index), number = stripes.register_of(load.index);
         if (const auto known = as_const_int(simplify(lets.expand(number))))
             return shuffled(load.type, *known, lane);
@@ -390,7 +406,8 @@ private:
     void visit(const Store &store) override {
         Visitor::visit(store);
         if (store.buffer != buffer || !lanes || is_const(lanes->extent, 1)) return;
-        const auto step = step_of(lets.expand(store.index), *lanes);
+        const Expr first = first_of(store.index);
+        const auto step = first.defined() ? step_of(lets.expand(first), *lanes) : std::nullopt;
         agrees &= step && *step > 0 && (neighbours == 0 || neighbours == *step);
         if (step) neighbours = *step;
     }
@@ -462,7 +479,7 @@ private:
         find(a.body);
         if (!find.agrees || find.neighbours == 0) return Stmt(&a);
         const Stripes stripes{a.buffer, lanes, find.neighbours, *bytes / a.type.bytes()};
-        constexpr int64_t most_registers = 16;
+        const int64_t most_registers = a.memory == MemoryType::Register ? 128 : 32;
         if (stripes.registers() > most_registers) return Stmt(&a);
         try {
             LetScope own = lets;

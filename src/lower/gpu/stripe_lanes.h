@@ -17,9 +17,10 @@ namespace tessera::lower {
 //
 // Element e is a register of lane (e / s) % w, for rows of w lanes each of which writes s
 // neighbours: so it is done where each lane writes its own elements alone, by indices that are
-// known. All lanes come to a shuffle, also those that the loop has no iteration for: what is around
-// it is the same for all. Whatever else there is remains as it was, and its storage is the block's
-// memory.
+// known. Each has up to 32 registers, and 128 where MemoryType::Register is asked for. A vector of
+// a lane's own neighbours is one of its registers; others are not shuffled. All lanes come to a
+// shuffle, also those that the loop has no iteration for: what is around it is the same for all.
+// Whatever else there is remains as it was, and its storage is the block's memory.
 ir::Stmt stripe_lanes(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

@@ -90,6 +90,48 @@ TEST_SUITE("stripe_lanes") {
         CHECK(after.find("x / 2 % 32") != after.npos);
         CHECK(after.find("select(x % 2 == 0, ") != after.npos);
     }
+    TEST_CASE("vectors of a lane's own neighbours are vectors of its registers") {
+        const std::string write =
+            lanes(32, "f[ramp(x*4, 1, 4)] = src[ramp(x*4, 1, 4)]:float32x4\n"
+                      "            let k = x*4 + 128:\n"
+                      "                f[ramp(k, 1, 4)] = src[ramp(k, 1, 4)]:float32x4");
+        const std::string after =
+            striped(row("256", write,
+                        lanes(32, "out[ramp(x*2, 1, 2)] = f[ramp(x*4 + 130, 1, 2)]:float32x2") +
+                            lanes(32, "out[x] = f[255 - x*4]:float32 + f[x*4 + 3]:float32")));
+        CAPTURE(after);
+        CHECK(after.find("allocate f: float32[8] in Tile") != after.npos);
+        CHECK(after.find("f[ramp(0, 1, 4)] = src[") != after.npos);
+        CHECK(after.find("f[ramp(4, 1, 4)] = src[") != after.npos);
+        CHECK(after.find("out[ramp(x * 2, 1, 2)] = f[ramp(6, 1, 2)]") != after.npos);
+        CHECK(after.find("shuffle_lanes(f[7], ") != after.npos);
+        CHECK(after.find(" + f[3]") != after.npos);
+        // Those that are several lanes' are not.
+        const std::string read = lanes(16, "out[x] = f[x]:float32");
+        is_left_alone(row("256", write,
+                          lanes(31, "out[ramp(x*4, 1, 4)] = f[ramp(x*4 + 2, 1, 4)]:float32x4")));
+        is_left_alone(
+            row("64", lanes(32, "f[ramp(x*2, 2, 2)] = src[ramp(x*2, 1, 2)]:float32x2"), read));
+        is_left_alone(
+            row("66", lanes(32, "f[ramp(x*2, 1, 4)] = src[ramp(x, 1, 4)]:float32x4"), read));
+        is_left_alone(row("128", lanes(32, "f[ramp(x*4 + 2, 1, 4)] = x4(1.0)"), read));
+        is_left_alone(row("128", lanes(32, "f[ramp(x, 32, 4)] = x4(1.0)"), read));
+    }
+    TEST_CASE("as many registers as the user wants, within limits") {
+        const auto turns = [](int count) {
+            std::string all;
+            for (int i = 0; i < count; i++)
+                all += lanes(32, "f[x + " + std::to_string(i * 32) + "] = 1.0");
+            return all;
+        };
+        const std::string read = lanes(32, "out[x] = f[x]:float32");
+        CHECK(striped(row("1024", turns(32), read)).find("float32[32] in Tile") !=
+              std::string::npos);
+        is_left_alone(row("1056", turns(33), read));
+        CHECK(striped(row("4096", turns(128), read, "Register")).find("float32[128] in Tile") !=
+              std::string::npos);
+        is_left_alone(row("4128", turns(129), read, "Register"));
+    }
     TEST_CASE("the first lane alone is shown what the others have") {
         const std::string after =
             striped(row("32", write_32,
