@@ -24,6 +24,7 @@
 #include "lower/gpu/constant_extents.h"
 #include "lower/gpu/constants_of_lets.h"
 #include "lower/gpu/device_copies.h"
+#include "lower/gpu/lane_reductions.h"
 #include "lower/gpu/order_blocks.h"
 #include "lower/gpu/outline_kernels.h"
 #include "lower/gpu/pad_shared.h"
@@ -139,7 +140,8 @@ constexpr Pass all_passes[] = {
     {"widen quads", widen_quads},
     {"interleave", interleave},
     {"cluster blocks", cluster_blocks},  // the loops over threads are one kernel's from here on
-    {"stripe lanes", stripe_lanes},      // while loops over lanes are there
+    {"reduce lanes", reduce_lanes},
+    {"stripe lanes", stripe_lanes},  // while loops over lanes are there
     {"canonical kernels", canonical_kernels},
     {"partition loops", partition_loops},
     {"remove likely", remove_likely},

@@ -5,6 +5,7 @@
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/loops/accumulate.h"
+#include "lower/loops/parallel_loops.h"
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -13,40 +14,6 @@ namespace {
 using namespace ir;
 
 constexpr int mutexes_per_array = 1024;  // elements share them
-
-// Whether two iterations of the loop may update the same element of the function.
-bool may_conflict(const For &loop, Symbol func) {
-    if (!traits_of(loop.loop_kind).is_on_threads) return false;
-    return loop.origin.func != func || loop.origin.is_reduction;
-}
-
-// Follows the parallel loops that surround a place, and where storage was allocated among them.
-class ParallelLoops {
-public:
-    void push(const For &loop) { loops.push_back(&loop); }
-    void pop() { loops.pop_back(); }
-    void allocate(Symbol buffer) { allocated[buffer] = loops.size(); }
-    void release(Symbol buffer) { allocated.erase(buffer); }
-
-    // The outermost loop around whose iterations may meet in an update of the function; null: none.
-    const For *outermost_conflict(const Atomic &node) const {
-        size_t first = loops.size();
-        std::unordered_set<Symbol> buffers;
-        for_each_node(node.body, [&](const Store &s) { buffers.insert(s.buffer); });
-        for (Symbol b : buffers) {
-            auto found = allocated.find(b);
-            first = std::min(first, found == allocated.end() ? 0 : found->second);
-        }
-        for (size_t i = first; i < loops.size(); i++) {
-            if (may_conflict(*loops[i], node.func)) return loops[i];
-        }
-        return nullptr;
-    }
-
-private:
-    std::vector<const For *> loops;
-    std::unordered_map<Symbol, size_t> allocated;  // how many loops are around the allocation
-};
 
 // Whether each store can be done by itself: its value depends on no other element that is stored.
 bool is_separable(const Stmt &body) {

@@ -31,7 +31,7 @@ public:
           blocks(blocks), lets(blocks.lets), ranges(blocks.variables()) {
         check_number_of_threads(body);
         for_each_node(body, [&](const Allocate &a) { times_allocated[a.buffer]++; });
-        if (const For *rows = find_rows_of_lanes(body)) fit_rows_in_warps(*rows);
+        if (const For *rows = find_rows_of_lanes(body)) fit_rows_in_warps(*rows, body);
         fit_instructions(body);
         static constexpr const char *names[thread_dimensions] = {"thread_x", "thread_y",
                                                                  "thread_z"};
@@ -118,7 +118,7 @@ private:
                     "longest in each dimension"));
     }
     // So that the lanes of a row wait for one another alone.
-    void fit_rows_in_warps(const For &rows) {
+    void fit_rows_in_warps(const For &rows, const Stmt &body) {
         constexpr int64_t most = 32;
         const auto lanes = as_const_int(shape[0]);
         if (!lanes || *lanes > most) {
@@ -134,6 +134,10 @@ private:
         int64_t fitting = 1;
         while (fitting < *lanes) fitting *= 2;
         shape[0] = int32_t(fitting);
+        for_each_node(body, [&](const IntrinsicCall &c) {
+            if (c.op == Intrinsic::shuffle_lanes && !is_const(c.args[2], fitting))
+                throw InternalError(str("a shuffle of ", c.args[2], " lanes in rows of ", fitting));
+        });
     }
     // The threads that run an instruction together are a warp, or a warpgroup, of the machine.
     void fit_instructions(const Stmt &body) {

@@ -12,6 +12,8 @@ bool is_over_threads(const For &loop) {
     return level == GPULevel::Thread || level == GPULevel::Lane;
 }
 
+bool is_over_lanes(const For &loop) { return traits_of(loop.loop_kind).gpu == GPULevel::Lane; }
+
 bool is_over_blocks(const For &loop) {
     const GPULevel level = traits_of(loop.loop_kind).gpu;
     return level == GPULevel::Cluster || level == GPULevel::Block;

@@ -7,6 +7,9 @@ namespace tessera::lower {
 // Returns true for a loop over threads or lanes.
 bool is_over_threads(const ir::For &loop);
 
+// Returns true for a loop over the lanes of a row.
+bool is_over_lanes(const ir::For &loop);
+
 // Returns true for a loop over blocks or over clusters of them. The outermost one is a kernel.
 bool is_over_blocks(const ir::For &loop);
 

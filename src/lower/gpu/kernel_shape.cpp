@@ -103,6 +103,17 @@ private:
     algebra::IntervalScope loops;
 };
 
+// 0 if that has no bound.
+Expr threads_along_x(const For &kernel) {
+    BlockLoops blocks;
+    blocks.push(kernel);
+    try {
+        return block_shape(kernel.body, blocks)[0];
+    } catch (const CompileError &) {
+        return 0;
+    }
+}
+
 class RowsOfLanes final : public Visitor {
 public:
     const For *first = nullptr;
@@ -130,6 +141,25 @@ const For *find_rows_of_lanes(const Stmt &s) {
     RowsOfLanes rows;
     rows(s);
     return rows.first;
+}
+
+int64_t lanes_of_rows(const For &kernel) {
+    int64_t most = 0;
+    bool is_known = true, any = false, all_known = true;
+    for_each_node(kernel.body, [&](const For &loop) {
+        any |= is_over_lanes(loop);
+        if (!is_over_threads(loop) || thread_depth(loop.body) > 0) return;
+        const auto extent = as_const_int(algebra::simplify(loop.extent));
+        is_known &= extent || !is_over_lanes(loop);
+        all_known &= extent.has_value();
+        most = std::max(most, extent.value_or(0));
+    });
+    constexpr int64_t of_warp = 32;
+    if (!any || !is_known || most < 2 || most > of_warp) return 0;
+    if (!all_known && !is_const(threads_along_x(kernel), most)) return 0;
+    int64_t lanes = 1;
+    while (lanes < most) lanes *= 2;
+    return lanes;
 }
 
 std::array<Expr, thread_dimensions> block_shape(const Stmt &body, const BlockLoops &blocks) {

@@ -14,6 +14,10 @@ size_t thread_depth(const ir::Stmt &s);
 // A loop over threads of which each has a row of lanes; null if there is none.
 const ir::For *find_rows_of_lanes(const ir::Stmt &s);
 
+// The lanes of a row, as canonical kernels will have them, in a kernel, which is a loop over
+// blocks; 0 if there are none, or it is not known.
+int64_t lanes_of_rows(const ir::For &kernel);
+
 // The loops over blocks around what the blocks of a kernel do, outermost first, and the lets
 // between them.
 class BlockLoops {

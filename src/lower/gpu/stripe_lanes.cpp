@@ -20,8 +20,6 @@ using algebra::simplify;
 
 namespace {
 
-bool is_over_lanes(const For &loop) { return traits_of(loop.loop_kind).gpu == GPULevel::Lane; }
-
 // The storage cannot be dealt out to lanes.
 struct NotStriped {};
 
@@ -416,24 +414,6 @@ private:
     const For *lanes = nullptr;
 };
 
-// The lanes of a row, as canonical kernels will have them; 0 if there are none, or it is not known.
-int64_t lanes_of_rows(const Stmt &kernel) {
-    int64_t most = 0;
-    bool is_known = true, any = false;
-    for_each_node(kernel, [&](const For &loop) {
-        any |= is_over_lanes(loop);
-        if (!is_over_threads(loop) || thread_depth(loop.body) > 0) return;
-        const auto extent = as_const_int(simplify(loop.extent));
-        is_known &= extent.has_value();
-        most = std::max(most, extent.value_or(0));
-    });
-    constexpr int64_t of_warp = 32;
-    if (!any || !is_known || most < 2 || most > of_warp) return 0;
-    int64_t lanes = 1;
-    while (lanes < most) lanes *= 2;
-    return lanes;
-}
-
 class StripeLanes final : public Mutator {
 public:
     StripeLanes() : Mutator(Visits::PerUse) {}
@@ -441,7 +421,7 @@ public:
 private:
     Stmt visit(const For &loop) override {
         const bool is_kernel = loop.loop_kind == LoopKind::GPUBlock && lanes == 0;
-        if (is_kernel) lanes = lanes_of_rows(Stmt(&loop));
+        if (is_kernel) lanes = lanes_of_rows(loop);
         if (lanes == 0) return is_kernel ? Stmt(&loop) : Mutator::visit(loop);
         const bool was_in_row = in_row, was_in_lane = in_lane;
         in_row |= is_over_threads(loop);

@@ -1,0 +1,128 @@
+// Reductions over the lanes of a row: in the interpreter, as PTX, and on a GPU, where there is one.
+#include "correctness/device_code.h"
+#include <cstring>
+#include <functional>
+
+using namespace tessera;
+using test::count_of;
+
+namespace {
+
+Var x("x"), y("y"), yi("yi"), lane("lane"), u("u");
+
+using Combine = std::function<Expr(Expr, Expr)>;
+
+struct Reduction {
+    int lanes = 32, rows = 4;
+    Type type = Float(32);
+    Combine combine = [](Expr a, Expr b) { return a + b; };
+    bool of_block = false;  // the result is computed for all rows of a block, else for each row
+};
+
+// out(x, y) is what row y has reduced, and x more. Results do not depend on the order.
+Func reduced(const Reduction &of, bool scheduled) {
+    const int width = of.lanes * 5;
+    RDom r(0, width, "r");
+    Func result("result"), out("out");
+    const Expr value = cast(of.type, (r * 7 + y * 3) % 23 + 1);
+    result(y) = cast(of.type, 3);
+    result(y) = of.combine(result(y), value);
+    out(x, y) = result(y) + cast(of.type, x);
+    if (!scheduled) return out;
+    RVar step("step"), lanes("lanes");
+    out.split(y, y, yi, of.rows, TailStrategy::GuardWithIf).reorder(x, yi, y);
+    out.split(x, x, lane, of.lanes, TailStrategy::GuardWithIf).reorder(x, lane, yi, y);
+    out.gpu_blocks(y).gpu_threads(yi).gpu_lanes(lane);
+    Func part = result.update().split(r, step, lanes, of.lanes).rfactor(lanes, u);
+    if (of.of_block) {
+        const Var row = result.args()[0];
+        result.compute_at(out, y).gpu_threads(row);
+        result.update().atomic().reorder(lanes, row).gpu_threads(row).gpu_lanes(lanes);
+        part.compute_at(result, row).gpu_lanes(u);
+    } else {
+        result.compute_at(out, yi).update().atomic().gpu_lanes(lanes);
+        part.compute_at(out, yi).gpu_lanes(u);
+    }
+    part.update().reorder(step, u).gpu_lanes(u);
+    return out;
+}
+
+std::vector<Target> targets() {
+    std::vector<Target> all = {Target("host-jit-cuda-interpret")};
+    const Target gpu("host-jit-cuda");
+    if (host_supports_target_device(gpu)) all.push_back(gpu);
+    return all;
+}
+
+void agrees(const Reduction &of) {
+    CAPTURE(of.lanes);
+    CAPTURE(of.of_block);
+    const Buffer<> wanted = reduced(of, false).realize({40, 7});
+    Func scheduled = reduced(of, true);
+    for (const Target &target : targets()) {
+        CAPTURE(target.to_string());
+        const Buffer<> found = scheduled.realize({40, 7}, target);
+        CHECK(std::memcmp(wanted.data(), found.data(), wanted.size_in_bytes()) == 0);
+    }
+}
+
+}  // namespace
+
+TEST_SUITE("reductions over lanes") {
+    TEST_CASE("sums, of rows of all sizes") {
+        for (const bool of_block : {false, true}) {
+            for (const int lanes : {32, 16, 8, 2}) agrees({.lanes = lanes, .of_block = of_block});
+            agrees({.lanes = 20, .of_block = of_block});  // rows of 32, of which not all have one
+        }
+    }
+    TEST_CASE("of all types") {
+        const Type types[] = {UInt(8), Int(16), Int(32), UInt(32), Int(64), Float(32), Float(64)};
+        for (const Type type : types) agrees({.type = type});
+    }
+    TEST_CASE("all operations") {
+        const Combine operations[] = {
+            [](const Expr &a, const Expr &b) { return min(a, b); },
+            [](const Expr &a, const Expr &b) { return max(a, b); },
+            [](const Expr &a, const Expr &b) { return a - b; },
+            [](const Expr &a, const Expr &b) { return a * b; },
+        };
+        for (const Combine &combine : operations) {
+            for (const bool of_block : {false, true})
+                agrees({.type = Int(32), .combine = combine, .of_block = of_block});
+        }
+        agrees({.type = UInt(8), .combine = saturating_add});
+        agrees({.combine = [](const Expr &a, const Expr &b) { return max(a, b); }});
+    }
+    TEST_CASE("elements that rows share are updated one after the other") {
+        const auto make = [](bool scheduled) {
+            RDom r(0, 32, 0, 16, "r");
+            Func sum("sum");
+            sum(x) = 0;
+            sum(x) += r.x * r.y + x;
+            if (!scheduled) return sum;
+            sum.gpu_blocks(x);
+            sum.update().atomic().reorder(r.x, r.y, x);
+            sum.update().gpu_blocks(x).gpu_threads(r.y).gpu_lanes(r.x);
+            return sum;
+        };
+        const Buffer<int> wanted = make(false).realize({5});
+        for (const Target &target : targets()) {
+            const Buffer<int> found = make(true).realize({5}, target);
+            for (int i = 0; i < 5; i++) CHECK(found(i) == wanted(i));
+        }
+        const std::string ptx = test::ptx_of(make(true), 80);
+        CHECK(count_of(ptx, "shfl.sync") == 5);
+        CHECK(count_of(ptx, "\tatom.") + count_of(ptx, "\tred.") == 1);
+        test::check_assembled(ptx, 80);
+    }
+    TEST_CASE("five shuffles, and no atomic instruction") {
+        for (const bool of_block : {false, true}) {
+            const std::string ptx = test::ptx_of(reduced({.of_block = of_block}, true), 80);
+            CAPTURE(of_block);
+            CHECK(count_of(ptx, "shfl.sync") % 5 == 0);
+            CHECK(count_of(ptx, "shfl.sync") > 0);
+            CHECK(count_of(ptx, "\tatom.") + count_of(ptx, "\tred.") == 0);
+            test::check_assembled(ptx, 80);
+        }
+    }
+}
