@@ -115,14 +115,74 @@ TEST_SUITE("reductions over lanes") {
         CHECK(count_of(ptx, "\tatom.") + count_of(ptx, "\tred.") == 1);
         test::check_assembled(ptx, 80);
     }
-    TEST_CASE("five shuffles, and no atomic instruction") {
-        for (const bool of_block : {false, true}) {
-            const std::string ptx = test::ptx_of(reduced({.of_block = of_block}, true), 80);
-            CAPTURE(of_block);
-            CHECK(count_of(ptx, "shfl.sync") % 5 == 0);
-            CHECK(count_of(ptx, "shfl.sync") > 0);
-            CHECK(count_of(ptx, "\tatom.") + count_of(ptx, "\tred.") == 0);
-            test::check_assembled(ptx, 80);
+    TEST_CASE("what is made of the result, by all lanes or the first one") {
+        const auto make = [](bool scheduled) {
+            RDom r(0, 64, "r"), second(1, 1, "second");
+            Func sum("sum"), least("least"), both("both"), out("out");
+            sum(y) += r * y;
+            least(y) = 1000;
+            least(y) = min(least(y), (r * 5 + y) % 50 + 3);
+            both(x, y) = sum(y) * least(y) + x;
+            both(second, y) += both(0, y);
+            out(x, y) = select(x % 2 == 0, both(0, y), both(1, y)) + least(y) * x;
+            if (!scheduled) return out;
+            out.bound(x, 0, 32).split(y, y, yi, 4).gpu_blocks(y).gpu_threads(yi).gpu_lanes(x);
+            for (Func f : {sum, least}) {
+                RVar step("step"), lanes("lanes");
+                Func part = f.update().split(r, step, lanes, 32).rfactor(lanes, u);
+                part.compute_at(out, yi).gpu_lanes(u);
+                part.update().reorder(step, u).gpu_lanes(u);
+                f.compute_at(out, yi).update().atomic().gpu_lanes(lanes);
+            }
+            both.compute_at(out, yi).unroll(x).update().unroll(second);
+            return out;
+        };
+        const Buffer<int> wanted = make(false).realize({32, 8});
+        for (const Target &target : targets()) {
+            const Buffer<int> found = make(true).realize({32, 8}, target);
+            CHECK(std::memcmp(wanted.data(), found.data(), wanted.size_in_bytes()) == 0);
         }
+    }
+    TEST_CASE("lanes agree on the larger of two if one is not a number") {
+        for (int at = 0; at < 32; at += 5) {
+            RDom r(0, 32, "r");
+            Func in("in"), most("most"), out("out");
+            in(x) = select(x == at, sqrt(cast<float>(-x - 1)), cast<float>(x % 7));
+            most(y) = Float(32).min();
+            most(y) = max(most(y), in(r) + y);
+            out(x, y) = select(is_nan(most(y)), -1, most(y));
+            in.compute_root();
+            out.bound(x, 0, 32).split(y, y, yi, 4).gpu_blocks(y).gpu_threads(yi).gpu_lanes(x);
+            most.compute_at(out, yi).update().atomic().gpu_lanes(r);
+            for (const Target &target : targets()) {
+                const Buffer<float> found = out.realize({32, 4}, target);
+                found.for_each_element([&](int i, int j) { CHECK(found(i, j) == found(0, j)); });
+            }
+        }
+    }
+    TEST_CASE("five shuffles, and no memory") {
+        const std::string row = test::ptx_of(reduced({}, true), 80);
+        const size_t kernels = 2;  // for blocks at the edge, and others
+        CHECK(count_of(row, "shfl.sync") == 5 * kernels);
+        CHECK(count_of(row, ".shared.") == 0);
+        CHECK(count_of(row, "bar.") == 0);
+        test::check_assembled(row, 80);
+        const std::string of_block = test::ptx_of(reduced({.of_block = true}, true), 80);
+        CHECK(count_of(of_block, "shfl.sync") == 5 * kernels);
+        CHECK(count_of(of_block, "\tatom.") + count_of(of_block, "\tred.") == 0);
+        test::check_assembled(of_block, 80);
+    }
+    TEST_CASE("products are not joined with the sum of two lanes' alone") {
+        RDom r(0, 32, "r");
+        Func a("a"), sum("sum"), out("out");
+        a(x, y) = cast<float>(x) / 3 + y;
+        sum(y) += a(r, y) * a(r, y + 1);
+        out(x, y) = sum(y) + x;
+        a.compute_root();
+        out.bound(x, 0, 32).split(y, y, yi, 4).gpu_blocks(y).gpu_threads(yi).gpu_lanes(x);
+        sum.compute_at(out, yi).update().atomic().gpu_lanes(r);
+        const std::string ptx = test::ptx_of(out, 80);
+        CHECK(count_of(ptx, "shfl.sync") > 0);
+        CHECK(count_of(ptx, "fma.rn.f32") == 0);
     }
 }

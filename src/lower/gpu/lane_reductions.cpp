@@ -5,6 +5,7 @@
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/kernel_shape.h"
+#include "lower/gpu/lane_copies.h"
 #include "lower/loops/accumulate.h"
 #include "lower/loops/parallel_loops.h"
 #include <unordered_set>
@@ -25,9 +26,11 @@ bool reads_any(const Expr &e, const std::unordered_set<Symbol> &buffers) {
 // Rewrites the body of a loop that has an iteration for each lane of the row.
 class ReduceLoop {
 public:
-    ReduceLoop(const For &loop, int64_t lanes, bool strict_floats, const ParallelLoops &around)
+    ReduceLoop(const For &loop, int64_t lanes, bool strict_floats, const ParallelLoops &around,
+               const std::unordered_set<Symbol> &copies)
         : lane(simplify(Variable::make(Int(32), loop.name) - loop.min)), lanes(int32_t(lanes)),
-          strict_floats(strict_floats), around(around), differing({loop.name}) {}
+          strict_floats(strict_floats), around(around), copies(copies), differing({loop.name}) {}
+    std::unordered_set<const Atomic *> together, apart;  // what was rewritten, and what not
 
     // What all lanes run.
     Stmt operator()(const Stmt &s) {
@@ -48,22 +51,29 @@ public:
         }
         case NodeKind::For: {
             const auto &loop = *s.as<For>();
-            if (!is_same(loop.min) || !is_same(loop.extent)) return s;
+            if (!is_same(loop.min) || !is_same(loop.extent)) return leave(s);
             return loop.with<&For::body>((*this)(loop.body));
         }
         case NodeKind::IfThenElse: {
             const auto &branch = *s.as<IfThenElse>();
-            if (!is_same(branch.condition)) return s;
+            if (!is_same(branch.condition)) return leave(s);
             Stmt otherwise = branch.else_case;
             if (otherwise.defined()) otherwise = (*this)(otherwise);
             return IfThenElse::make(branch.condition, (*this)(branch.then_case), otherwise);
         }
         case NodeKind::Atomic: {
-            const Stmt reduced = updates(*s.as<Atomic>());
-            return reduced.defined() ? reduced : s;
+            Stmt reduced = updates(*s.as<Atomic>());
+            if (!reduced.defined()) return leave(s);
+            together.insert(s.as<Atomic>());
+            return reduced;
         }
-        default: return s;
+        default: return leave(s);
         }
+    }
+
+    Stmt leave(const Stmt &s) {
+        for_each_node(s, [&](const Atomic &atomic) { apart.insert(&atomic); });
+        return s;
     }
 
 private:
@@ -123,20 +133,29 @@ private:
             // Else one of the two lanes might round its part, and the other one not.
             all = named("part", as_strict_float(combine(found.op, all, other)));
         }
+        const bool by_all = copies.contains(store.buffer);
+        // Which of two operands the larger one is, if one is not a number, depends on their order.
+        const bool has_order = found.op == ReduceOp::Min || found.op == ReduceOp::Max;
+        if (by_all && has_order && type.is_any_float())
+            all = named("same", call(type, Intrinsic::shuffle_lanes, {all, 0, lanes}));
         const Expr before = Load::make(type, store.buffer, store.index);
         Stmt s = Store::make(store.buffer, combine(found.op, before, all), store.index);
-        const Stmt atomic = Atomic::make(func, {}, s);
-        if (around.outermost_conflict(*atomic.as<Atomic>())) s = atomic;
-        s = IfThenElse::make(lane < 1, s);
+        if (!by_all) s = by_first(s, func);
         for (size_t i = lets.size(); i-- > 0;) s = LetStmt::make(lets[i].first, lets[i].second, s);
         return s;
+    }
+    Stmt by_first(const Stmt &store, Symbol func) const {
+        const Stmt atomic = Atomic::make(func, {}, store);
+        const bool may_meet = around.outermost_conflict(*atomic.as<Atomic>());
+        return IfThenElse::make(lane < 1, may_meet ? atomic : store);
     }
 
     const Expr lane;
     const int32_t lanes;
     const bool strict_floats;
-    const ParallelLoops &around;           // without this one
-    std::unordered_set<Symbol> differing;  // names of what may be another value in each lane
+    const ParallelLoops &around;               // without this one
+    const std::unordered_set<Symbol> &copies;  // buffers that each lane has
+    std::unordered_set<Symbol> differing;      // names of what may be another value in each lane
 };
 
 class ReduceLanes final : public Mutator {
@@ -154,10 +173,8 @@ private:
     }
     Stmt within(const For &loop) {
         if (is_over_lanes(loop)) {
-            const bool by_all = lanes > 0 && in_row && as_const_int(simplify(loop.extent)) == lanes;
-            if (!by_all) return Stmt(&loop);
-            return loop.with<&For::body>(
-                ReduceLoop(loop, lanes, strict_floats, parallel)(loop.body));
+            if (!is_by_all(loop)) return Stmt(&loop);
+            return loop.with<&For::body>(reduce(loop)(loop.body));
         }
         const bool was_in_row = in_row;
         in_row |= is_over_threads(loop);
@@ -167,17 +184,57 @@ private:
         in_row = was_in_row;
         return loop.with<&For::body>(body);
     }
+    bool is_by_all(const For &loop) const {
+        return lanes > 0 && in_row && as_const_int(simplify(loop.extent)) == lanes;
+    }
+    ReduceLoop reduce(const For &loop) const {
+        return {loop, lanes, strict_floats, parallel, copies};
+    }
+
     Stmt visit(const Allocate &a) override {
         parallel.allocate(a.buffer);
+        const bool is_row = lanes > 0 && in_row && thread_depth(a.body) == 1;
+        const bool has_copies = is_row && may_be_copies_of_lanes(a, together(a.body), privates);
+        if (has_copies) copies.insert(a.buffer);
+        const bool is_private = !has_copies && is_of_thread(a);
+        if (is_private) privates.insert(a.buffer);
         const Stmt body = (*this)(a.body);
+        copies.erase(a.buffer), privates.erase(a.buffer);
         parallel.release(a.buffer);
-        return a.with<&Allocate::body>(body);
+        if (!has_copies) return a.with<&Allocate::body>(body);
+        return a.with<&Allocate::memory, &Allocate::padding, &Allocate::body>(MemoryType::Tile, 0,
+                                                                              body);
+    }
+    // Storage of which each lane may have its own, with other values than those of others.
+    bool is_of_thread(const Allocate &a) const {
+        if (a.memory == MemoryType::Tile) return true;
+        return !in_row && traits_of(a.memory).space == AddressSpace::Private;
+    }
+    // The updates that lanes do together, wherever they are.
+    std::unordered_set<const Atomic *> together(const Stmt &body) const {
+        std::unordered_set<const Atomic *> all, apart;
+        for_each_node(body, [&](const For &loop) {
+            if (!is_over_lanes(loop)) return;
+            ReduceLoop look = reduce(loop);
+            is_by_all(loop) ? look(loop.body) : look.leave(loop.body);
+            all.merge(look.together);
+            apart.merge(look.apart);
+        });
+        std::erase_if(all, [&](const Atomic *atomic) { return apart.contains(atomic); });
+        return all;
+    }
+    // What all lanes have, all of them store.
+    Stmt visit(const Store &store) override {
+        if (!copies.contains(store.buffer)) return Stmt(&store);
+        return For::make(Symbol::fresh("lane"), 0, int32_t(lanes), LoopKind::GPULane,
+                         Partition::Never, Stmt(&store));
     }
 
     const bool strict_floats;
     int64_t lanes = 0;  // of the rows of the kernel around; 0: none
     bool in_row = false;
     ParallelLoops parallel;
+    std::unordered_set<Symbol> copies, privates;
 };
 
 }  // namespace

@@ -11,12 +11,20 @@ namespace {
 std::string row(int count, const std::string &s, const std::string &before = "") {
     return "gpu_block for b in [0, +n):\n"
            "    gpu_thread for r in [0, +4):\n"
-           "        allocate f: float32[2] in Auto\n" +
+           "        allocate f: float32[2] in GPUShared\n" +
            before + "        gpu_lane for x in [0, +" + std::to_string(count) + "):\n            " +
            s +
            "\n"
            "        gpu_lane for x1 in [0, +1):\n"
            "            out[r] = f[0]:float32\n";
+}
+
+// What a row does, of storage of its own.
+std::string in_row(const std::string &s, const std::string &memory = "Auto") {
+    return "gpu_block for b in [0, +n):\n"
+           "    gpu_thread for r in [0, +4):\n"
+           "        allocate f: float32[1] in " +
+           memory + "\n" + s;
 }
 
 std::string reduced(const std::string &text) { return run(reduce_lanes, text); }
@@ -113,6 +121,89 @@ TEST_SUITE("reduce_lanes") {
         CHECK(run(reduce_lanes, sum, strict) == printed(sum));
         const std::string most = row(32, "atomic f: f[0] = max(f[0]:float32, src[x]:float32)");
         CHECK(run(reduce_lanes, most, strict) != printed(most));
+    }
+    TEST_CASE("what is the same for all lanes is in registers of each") {
+        const std::string after = reduced(
+            in_row("        f[0] = 0.0\n"
+                   "        gpu_lane for x in [0, +2):\n"
+                   "            atomic f: f[0] = f[0]:float32 + src[x]:float32\n"
+                   "        allocate g: float32[2] in Auto\n"
+                   "        for i in [0, +2):\n"
+                   "            g[1] = f[0]:float32 * src[i]:float32\n"
+                   "        g[0] = g[1]:float32\n"
+                   "        gpu_lane for x1 in [0, +1): out[r] = f[0]:float32 * g[0]:float32\n"
+                   "        out[r + 4] = g[1]:float32\n"));
+        CAPTURE(after);
+        CHECK(has(after, "    gpu_thread for r in [0, +4):\n"
+                         "        allocate f: float32[1] in Tile\n"
+                         "        gpu_lane for lane in [0, +2) partition Never:\n"
+                         "            f[0] = 0.0\n"
+                         "        gpu_lane for x in [0, +2):\n"
+                         "            let part = src[x]:float32\n"
+                         "            let other = shuffle_lanes(part, bitwise_xor(x, 1), 2)\n"
+                         "            let part.1 = strict_float(part + other)\n"
+                         "            f[0] = f[0] + part.1\n"
+                         "        allocate g: float32[2] in Tile\n"
+                         "        for i in [0, +2):\n"
+                         "            gpu_lane for lane.1 in [0, +2) partition Never:\n"
+                         "                g[1] = f[0] * src[i]\n"
+                         "        gpu_lane for lane.2 in [0, +2) partition Never:\n"
+                         "            g[0] = g[1]\n"
+                         "        gpu_lane for x1 in [0, +1):\n"
+                         "            out[r] = f[0] * g[0]\n"
+                         "        out[r + 4] = g[1]\n"));
+    }
+    TEST_CASE("of what may not be a number, all lanes have that of the first") {
+        const std::string after =
+            reduced(in_row("        f[0] = 0.0\n"
+                           "        gpu_lane for x in [0, +2):\n"
+                           "            atomic f: f[0] = max(f[0]:float32, src[x]:float32)\n"));
+        CAPTURE(after);
+        CHECK(has(after, "            let part.1 = max(part, other)\n"
+                         "            let same = shuffle_lanes(part.1, 0, 2)\n"
+                         "            f[0] = max(f[0], same)\n"));
+    }
+    TEST_CASE("what lanes, or somebody else, may see differently is the row's") {
+        const std::string lanes = "        gpu_lane for x1 in [0, +2): out[x1] = f[0]:float32\n";
+        const auto is_of_row = [&](const std::string &s, const std::string &memory = "Auto") {
+            const std::string after = reduced(in_row(s + lanes, memory));
+            CAPTURE(after);
+            CHECK(has(after, "allocate f: float32[1] in " + memory));
+        };
+        is_of_row("        gpu_lane for x in [0, +2): f[0] = 1.0\n");
+        is_of_row("        gpu_lane for x in [0, +1): f[0] = src[0]:float32\n");
+        is_of_row("        f[r % 1] = 1.0\n");
+        is_of_row("        f[0] = 1.0\n", "GPUShared");
+        is_of_row("        f[0] = 1.0\n", "Heap");
+        is_of_row("        f[0] = float32(extern int32 count())\n");
+        is_of_row("        let v = extern int32 count():\n            f[0] = float32(v)\n");
+        is_of_row("        if src[0]:float32 < 1.0: f[0] = 1.0\n");
+        is_of_row("        for i in [0, +idx[0]:int32): f[0] = 1.0\n");
+        is_of_row("        for i in [0, +2):\n"
+                  "            allocate t: float32[1] in Auto\n"
+                  "            t[0] = 1.0\n"
+                  "            f[0] = t[0]:float32\n");
+        is_of_row("        atomic f: f[0] = f[0]:float32 + 1.0\n");
+        is_of_row("        gpu_lane for x in [0, +2):\n"
+                  "            if x < k: atomic f: f[0] = f[0]:float32 + 1.0\n");
+        is_of_row("        gpu_lane for x in [0, +1):\n"
+                  "            atomic f: f[0] = f[0]:float32 + 1.0\n");
+        is_of_row("        f[0] = 1.0\n"
+                  "        gpu_lane for x in [0, +2):\n"
+                  "            out[x] = f[x % 1]:float32\n");
+        is_of_row("        f[0] = 1.0\n"
+                  "        gpu_lane for x in [0, +2):\n"
+                  "            let p = address_of(f[0]:float32)\n"
+                  "            out[x] = 1.0\n");
+        is_of_row("        f[0] = 1.0\n"
+                  "        gpu_thread for x in [0, +2): out[x] = f[0]:float32\n");
+        const std::string of_threads = reduced("gpu_block for b in [0, +n):\n"
+                                               "    allocate g: float32[4] in Register\n"
+                                               "    gpu_thread for r in [0, +4):\n"
+                                               "        allocate f: float32[1] in Auto\n"
+                                               "        f[0] = g[0]:float32\n" +
+                                               lanes);
+        CHECK(has(of_threads, "allocate f: float32[1] in Auto"));
     }
     TEST_CASE("the partial results are registers of the lanes") {
         const std::string after =
