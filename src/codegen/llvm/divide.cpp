@@ -1,4 +1,4 @@
-#include "codegen/llvm/values.h"
+#include "codegen/llvm/patterns.h"
 
 namespace tessera::codegen {
 namespace {
@@ -68,11 +68,20 @@ Value *Values::divide_by_constant(Value *a, int64_t divisor, Type t) {
     return divisor < 0 ? b.CreateNeg(floor) : floor;
 }
 
+Value *Values::divide_floats(Value *a, Value *divisor) {
+    Value *quotient = b.CreateFDiv(a, divisor);
+    auto *division = llvm::dyn_cast<llvm::Instruction>(quotient);
+    const bool by_reciprocal =
+        !strict && patterns->divides_by_reciprocals() && llvm::isa<llvm::Constant>(divisor);
+    if (division && by_reciprocal) division->setHasAllowReciprocal(true);
+    return quotient;
+}
+
 Value *Values::divide(Value *a, Value *divisor, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, divisor}, [&](auto &v, Type w) { return divide(v[0], v[1], w); });
     }
-    if (t.is_any_float()) return b.CreateFDiv(a, divisor);
+    if (t.is_any_float()) return divide_floats(a, divisor);
     if (t.is_bool()) return b.CreateAnd(a, divisor);
     if (const llvm::APInt *constant = constant_of(divisor)) {
         if (constant->isZero()) return int_constant(t, 0);

@@ -71,6 +71,7 @@ protected:
     // divide.cpp
     Value *divide(Value *a, Value *b, Type t);
     Value *modulo(Value *a, Value *b, Type t);
+    Value *divide_floats(Value *a, Value *b);
     Value *divide_by_constant(Value *a, int64_t b, Type t);
     Value *divide_unsigned(Value *a, Value *b, Type t, bool top_bit_clear);
     Value *divide_signed(Value *a, Value *b, Type t);

@@ -27,6 +27,9 @@ public:
         });
     }
 
+    // A division is eight instructions and a branch.
+    bool divides_by_reciprocals() const override { return true; }
+
     Value *fast_exp(Value *x) override {
         return for_each_element(x, [&](Value *e) {
             Value *power = b.CreateFMul(e, llvm::ConstantFP::get(e->getType(), 1.4426950408889634));

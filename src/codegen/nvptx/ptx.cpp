@@ -4,6 +4,7 @@
 #include "codegen/nvptx/architecture.h"
 #include "codegen/nvptx/kernel_emitter.h"
 #include "codegen/nvptx/libdevice.h"
+#include "codegen/nvptx/widen_small_integers.h"
 #include "ir/visitor.h"
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -100,6 +101,9 @@ std::string to_ptx(const ir::Module &module, const Target &target, int capabilit
         link_libdevice(kernels);
         verify(kernels);
         optimize_kernels(kernels, *machine);
+        for (llvm::Function &f : kernels) {
+            if (!f.isDeclaration()) widen_small_integers(f);
+        }
         ptx = assembly_of(kernels, *machine);
     });
     return ptx;
