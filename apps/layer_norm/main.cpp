@@ -4,9 +4,14 @@
 #include "common/run.h"
 #include "layer_norm/reference.h"
 
+#include <string>
+
 using namespace tessera::apps;
 
 namespace {
+
+// The default size is known when the pipeline is compiled.
+std::string params_for(int width) { return width == 1024 ? "columns=1024" : ""; }
 
 void run(const Options &options) {
     Image<float> picture = grey(load_picture<float>(options, 3));
@@ -17,7 +22,7 @@ void run(const Options &options) {
     }
     Image<float> result(picture.width(), picture.height());
     run_timed(
-        {"layer_norm"},
+        {"layer_norm", params_for(picture.width())},
         {as_buffer(picture, 2), as_buffer(scale, 1), as_buffer(shift, 1), as_buffer(result, 2)},
         options);
     if (options.check) {

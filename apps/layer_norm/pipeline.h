@@ -7,21 +7,24 @@
 namespace tessera::apps {
 
 struct LayerNorm {
-    Func sum{"sum"}, mean{"mean"}, squares{"squares"}, factor{"factor"}, output{"layer_norm"};
+    Func row{"row"}, sum{"sum"}, mean{"mean"}, squares{"squares"}, factor{"factor"},
+        output{"layer_norm"};
     Var x{"x"}, y{"y"};
     RDom r;
 
     // Dimensions: input (x, y), scale (x), shift (x). `epsilon` is added to the variance.
+    // `columns`: the width, if it is known now; else 0.
     LayerNorm(const Func &input, const Func &scale, const Func &shift, const Expr &width,
-              float epsilon)
-        : r(0, width, "r") {
-        const Expr count = cast<float>(width);
-        sum(y) += input(r, y);
+              float epsilon, int columns = 0)
+        : r(0, columns > 0 ? Expr(columns) : width, "r"), columns(columns) {
+        const Expr count = cast<float>(columns > 0 ? Expr(columns) : width);
+        row(x, y) = input(x, y);
+        sum(y) += row(r, y);
         mean(y) = sum(y) / count;
-        const Expr distance = input(r, y) - mean(y);
+        const Expr distance = row(r, y) - mean(y);
         squares(y) += distance * distance;
         factor(y) = 1.0f / sqrt(squares(y) / count + epsilon);
-        output(x, y) = (input(x, y) - mean(y)) * factor(y) * scale(x) + shift(x);
+        output(x, y) = (row(x, y) - mean(y)) * factor(y) * scale(x) + shift(x);
     }
 
     void schedule(const Target &target) {
@@ -43,10 +46,13 @@ struct LayerNorm {
 private:
     void schedule_for_gpu() {
         Var yi("yi");
-        rows_by_warps(output, x, y, yi);  // a row is read again from the first cache
-        for (const Func &f : {sum, squares}) reduce_by_warps(f, r, output, yi);
-        for (Func f : {mean, factor}) f.compute_at(output, yi);
+        rows_by_warps(output, x, y, yi, columns);
+        hold_rows(row, x, output, yi, columns);
+        for (Func f : {sum, mean, squares, factor}) f.compute_at(output, yi);
+        for (const Func &f : {sum, squares}) reduce_by_warps(f, r, output, yi, columns);
     }
+
+    int columns;
 };
 
 }  // namespace tessera::apps

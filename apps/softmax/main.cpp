@@ -4,17 +4,23 @@
 #include "common/run.h"
 #include "softmax/reference.h"
 
+#include <string>
+
 using namespace tessera::apps;
 
 namespace {
 
 constexpr float contrast = 20;  // what is brightest in a row then stands out
 
+// The default size is known when the pipeline is compiled.
+std::string params_for(int width) { return width == 1024 ? "columns=1024" : ""; }
+
 void run(const Options &options) {
     Image<float> picture = grey(load_picture<float>(options, 3));
     for (size_t i = 0; i < picture.size(); i++) picture.data()[i] *= contrast;
     Image<float> result(picture.width(), picture.height());
-    run_timed({"softmax"}, {as_buffer(picture, 2), as_buffer(result, 2)}, options);
+    run_timed({"softmax", params_for(picture.width())},
+              {as_buffer(picture, 2), as_buffer(result, 2)}, options);
     if (options.check) check_close(result, softmax_reference(picture), {1e-9, 1e-5});
     for (int y = 0; y < result.height(); y++) {  // the parts of a row are small: the largest is 1
         float *row = &result(0, y);

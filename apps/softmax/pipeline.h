@@ -7,14 +7,18 @@
 namespace tessera::apps {
 
 struct Softmax {
-    Func largest{"largest"}, power{"power"}, total{"total"}, factor{"factor"}, output{"softmax"};
+    Func row{"row"}, largest{"largest"}, power{"power"}, total{"total"}, factor{"factor"},
+        output{"softmax"};
     Var x{"x"}, y{"y"};
     RDom r;
 
-    Softmax(const Func &input, const Expr &width) : r(0, width, "r") {
+    // `columns`: the width, if it is known now; else 0.
+    Softmax(const Func &input, const Expr &width, int columns = 0)
+        : r(0, columns > 0 ? Expr(columns) : width, "r"), columns(columns) {
+        row(x, y) = input(x, y);
         largest(y) = Float(32).min();
-        largest(y) = max(largest(y), input(r, y));
-        power(x, y) = exp(input(x, y) - largest(y));
+        largest(y) = max(largest(y), row(r, y));
+        power(x, y) = exp(row(x, y) - largest(y));
         total(y) += power(r, y);
         factor(y) = 1.0f / total(y);
         output(x, y) = power(x, y) * factor(y);
@@ -38,10 +42,13 @@ struct Softmax {
 private:
     void schedule_for_gpu() {
         Var yi("yi");
-        rows_by_warps(output, x, y, yi);  // a row is read again from the first cache
-        for (const Func &f : {largest, total}) reduce_by_warps(f, r, output, yi);
-        factor.compute_at(output, yi);
+        rows_by_warps(output, x, y, yi, columns);
+        hold_rows(row, x, output, yi, columns);
+        for (Func f : {largest, total, factor}) f.compute_at(output, yi);
+        for (const Func &f : {largest, total}) reduce_by_warps(f, r, output, yi, columns);
     }
+
+    int columns;
 };
 
 }  // namespace tessera::apps

@@ -23,8 +23,9 @@ enum class Arithmetic { Float32, BFloat16, Int8 };
 
 struct Problem {
     std::string name, size;
-    std::string generator;    // of ours, and of peers that compile the same source
-    std::string params = "";  // "name=value name=value"
+    std::string generator;        // of ours, and of peers that compile the same source
+    std::string params = "";      // "name=value name=value"
+    std::string own_params = "";  // added to these for ours alone
     std::vector<Shape> inputs;
     std::map<std::string, double> scalars = {};
     Shape output;

@@ -12,7 +12,7 @@ namespace tessera::bench {
 Pipeline pipeline_of(const Problem &problem, const AutoschedulerParams &scheduler) {
     auto generator = GeneratorRegistry::create(
         problem.generator, GeneratorContext(get_jit_target_from_environment(), scheduler));
-    std::istringstream words(problem.params);
+    std::istringstream words(problem.params + " " + problem.own_params);
     for (std::string word; words >> word;) {
         const size_t equals = word.find('=');
         generator->set_generator_param(word.substr(0, equals), word.substr(equals + 1));

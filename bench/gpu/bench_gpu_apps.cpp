@@ -42,11 +42,15 @@ Problem with_many_rows(Problem p) {
     return p;
 }
 
+bool has_rows(const Problem &p) { return p.generator == "softmax" || p.generator == "layer_norm"; }
+
 std::vector<Problem> problems_for_gpus() {
     std::vector<Problem> all = problems();
     for (const Problem &p : problems()) {
-        const bool has_rows = p.generator == "softmax" || p.generator == "layer_norm";
-        if (has_rows && p.output.extents[0] == 1024) all.push_back(with_many_rows(p));
+        if (has_rows(p) && p.output.extents[0] == 1024) all.push_back(with_many_rows(p));
+    }
+    for (Problem &p : all) {  // lanes hold rows whose length is known
+        if (has_rows(p)) p.own_params = "columns=" + std::to_string(p.output.extents[0]);
     }
     std::erase_if(all, [](const Problem &p) {
         return p.generator == "gemm" || p.generator == "widening_gemm";

@@ -1,5 +1,7 @@
 // Reductions over the lanes of a row: in the interpreter, as PTX, and on a GPU, where there is one.
 #include "correctness/device_code.h"
+#include "layer_norm/pipeline.h"
+#include "softmax/pipeline.h"
 #include <cstring>
 #include <functional>
 
@@ -184,5 +186,42 @@ TEST_SUITE("reductions over lanes") {
         const std::string ptx = test::ptx_of(out, 80);
         CHECK(count_of(ptx, "shfl.sync") > 0);
         CHECK(count_of(ptx, "fma.rn.f32") == 0);
+    }
+    TEST_CASE(
+        "softmax and layer norm read each row once, by vectors, and need no memory of the block") {
+        const int columns = 1024, rows = 64, vectors = columns / 128;
+        const auto counted = [&](Func output, const std::vector<ImageParam> &inputs) {
+            for (ImageParam input : inputs) input.set_host_alignment(16);
+            for (OutputImageParam buffer : {OutputImageParam(inputs[0]), output.output_buffer()}) {
+                buffer.set_host_alignment(16);
+                buffer.dim(0).set_bounds(0, columns);
+                buffer.dim(1).set_bounds(0, rows).set_stride(columns);
+            }
+            return test::ptx_of(output, 80);
+        };
+        const Target target("host-cuda");
+        ImageParam input(Float(32), 2, "input"), scale(Float(32), 1, "scale"),
+            shift(Float(32), 1, "shift");
+        apps::Softmax softmax(input, columns, columns);
+        softmax.schedule(target);
+        std::string ptx = counted(softmax.output, {input});
+        // One kernel has vectors; the other one is for memory that is not aligned.
+        CHECK(count_of(ptx, ".entry ") == 2);
+        CHECK(count_of(ptx, "ld.global.nc.v4") == vectors);
+        CHECK(count_of(ptx, "st.global.v4") == vectors);
+        CHECK(count_of(ptx, "ld.global") == vectors + 4 * vectors);
+        CHECK(count_of(ptx, "shfl.sync") == 2 * (5 + 1 + 5));
+        CHECK(count_of(ptx, ".shared.") + count_of(ptx, "bar.") == 0);
+        test::check_assembled(ptx, 80);
+
+        apps::LayerNorm norm(input, scale, shift, columns, 1e-5f, columns);
+        norm.schedule(target);
+        ptx = counted(norm.output, {input, scale, shift});
+        CHECK(count_of(ptx, ".entry ") == 2);
+        CHECK(count_of(ptx, "ld.global.nc.v4") == 3 * vectors);
+        CHECK(count_of(ptx, "ld.global") == 3 * (vectors + 4 * vectors));
+        CHECK(count_of(ptx, "shfl.sync") == 2 * (5 + 5));
+        CHECK(count_of(ptx, ".shared.") + count_of(ptx, "bar.") == 0);
+        test::check_assembled(ptx, 80);
     }
 }

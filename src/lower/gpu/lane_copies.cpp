@@ -31,10 +31,10 @@ private:
         for_each_node(e, [&](const Load &) { any = true; });
         return any;
     }
-    void look_at(const Expr &index, const Expr &predicate) {
-        const auto number = index.type().is_scalar() ? as_const_int(index) : std::nullopt;
-        const bool is_known = number && *number >= 0 && *number < elements;
-        if (!is_known || (predicate.defined() && !is_one(predicate))) has_copies = false;
+    // A number, or a vector of one.
+    void look_at(const Expr &index) {
+        const auto number = as_const_int(index);
+        if (!number || *number < 0 || *number >= elements) has_copies = false;
     }
     bool is_same_for_lanes(const Expr &e) const {
         bool same = is_pure(e);
@@ -43,12 +43,13 @@ private:
     }
 
     void visit(const Load &load) override {
-        if (load.buffer == buffer) look_at(load.index, load.predicate);
+        if (load.buffer == buffer) look_at(load.index);
         Visitor::visit(load);
     }
     void visit(const Store &store) override {
         if (store.buffer == buffer) {
-            look_at(store.index, store.predicate);
+            look_at(store.index);
+            if (!store.index.type().is_scalar() || store.predicate.defined()) has_copies = false;
             if (in_atomic ? !in_update : in_lane || !is_same_for_lanes(store.value))
                 has_copies = false;
         }

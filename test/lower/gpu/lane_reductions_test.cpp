@@ -123,16 +123,18 @@ TEST_SUITE("reduce_lanes") {
         CHECK(run(reduce_lanes, most, strict) != printed(most));
     }
     TEST_CASE("what is the same for all lanes is in registers of each") {
-        const std::string after = reduced(
-            in_row("        f[0] = 0.0\n"
-                   "        gpu_lane for x in [0, +2):\n"
-                   "            atomic f: f[0] = f[0]:float32 + src[x]:float32\n"
-                   "        allocate g: float32[2] in Auto\n"
-                   "        for i in [0, +2):\n"
-                   "            g[1] = f[0]:float32 * src[i]:float32\n"
-                   "        g[0] = g[1]:float32\n"
-                   "        gpu_lane for x1 in [0, +1): out[r] = f[0]:float32 * g[0]:float32\n"
-                   "        out[r + 4] = g[1]:float32\n"));
+        const std::string after = reduced(in_row(
+            "        f[0] = 0.0\n"
+            "        gpu_lane for x in [0, +2):\n"
+            "            atomic f: f[0] = f[0]:float32 + src[x]:float32\n"
+            "        allocate g: float32[2] in Auto\n"
+            "        for i in [0, +2):\n"
+            "            g[1] = f[0]:float32 * src[i]:float32\n"
+            "        g[0] = g[1]:float32\n"
+            "        gpu_lane for x1 in [0, +1): out[r] = f[0]:float32 * g[0]:float32\n"
+            "        gpu_lane for x2 in [0, +2):\n"
+            "            out[ramp(x2, 2, 2)] = f[x2(0) if ramp(x2, 1, 2) < x2(k)]:float32x2\n"
+            "        out[r + 4] = g[1]:float32\n"));
         CAPTURE(after);
         CHECK(has(after, "    gpu_thread for r in [0, +4):\n"
                          "        allocate f: float32[1] in Tile\n"
@@ -151,6 +153,8 @@ TEST_SUITE("reduce_lanes") {
                          "            g[0] = g[1]\n"
                          "        gpu_lane for x1 in [0, +1):\n"
                          "            out[r] = f[0] * g[0]\n"
+                         "        gpu_lane for x2 in [0, +2):\n"
+                         "            out[ramp(x2, 2, 2)] = f[x2(0) if ramp(x2, 1, 2) < x2(k)]\n"
                          "        out[r + 4] = g[1]\n"));
     }
     TEST_CASE("of what may not be a number, all lanes have that of the first") {
