@@ -23,7 +23,7 @@ constexpr int taken_at_once = 4 * 32;
 // Whether the lanes hold rows of so many columns (0: of any number) in registers, so that a row is
 // read from memory once.
 inline bool are_held(int columns) {
-    return columns > 0 && columns % taken_at_once == 0 && columns <= 32 * taken_at_once;
+    return columns > 0 && columns % taken_at_once == 0 && columns <= 16 * taken_at_once;
 }
 inline TailStrategy tail_of(int columns) {
     return are_held(columns) ? TailStrategy::Auto : TailStrategy::GuardWithIf;
