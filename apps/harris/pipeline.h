@@ -71,6 +71,8 @@ private:
             .unroll(pixel)
             .gpu_blocks(xo, yo)
             .gpu_threads(xi, yi);
+        output.gpu_resident_blocks(
+            2);  // else ptxas leaves room for four, with 32 registers a thread
         gray.compute_at(output, xo)
             .split(x, x, xi, 3)
             .split(y, y, yi, 2)

@@ -92,6 +92,7 @@ private:
             .unroll(xp)
             .unroll(yp);
         f.compute_root().gpu_tile(x, y, xi, yi, width, height, guard);
+        f.gpu_resident_blocks(512 / (width * height));  // few threads of many registers
     }
 
     std::vector<Func> halved_rows;  // of each level but the finest: halved along y only

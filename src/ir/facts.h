@@ -29,10 +29,11 @@ struct LoopOrigin {
     // Of loops over blocks: in groups of how many rows they are begun, how many run on each
     // multiprocessor, for all; 0: in the order of the loops, as many as there are.
     int block_group = 0, blocks_per_processor = 0;
+    int resident_blocks = 0;  // that have room on a multiprocessor at least; 0: nobody says
     bool known() const { return func.defined(); }
     using Fields = FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
                              &LoopOrigin::is_reduction, &LoopOrigin::block_group,
-                             &LoopOrigin::blocks_per_processor>;
+                             &LoopOrigin::blocks_per_processor, &LoopOrigin::resident_blocks>;
 };
 
 // The buffers whose elements the body of a loop reads and writes past the caches. Of a loop without

@@ -50,6 +50,7 @@ LoopOrigin FactParser::origin() {
     o.is_reduction = accept("reduction");
     if (accept("grouped")) o.block_group = integer();
     if (accept("persistent")) o.blocks_per_processor = integer();
+    if (accept("resident")) o.resident_blocks = integer();
     return o;
 }
 

@@ -62,6 +62,7 @@ void FactPrinter::print_origin(const LoopOrigin &origin) {
     if (origin.is_reduction) out << " reduction";
     if (origin.block_group > 0) out << " grouped " << origin.block_group;
     if (origin.blocks_per_processor > 0) out << " persistent " << origin.blocks_per_processor;
+    if (origin.resident_blocks > 0) out << " resident " << origin.resident_blocks;
 }
 
 void FactPrinter::print_streams(const Streams &streams) {

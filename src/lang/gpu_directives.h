@@ -125,6 +125,13 @@ public:
         program::apply(self().scheduled(at), program::PersistentBlocks{blocks}, at);
         return self();
     }
+    // At least `blocks` blocks of the kernel have room on a multiprocessor: the registers of a
+    // thread are chosen for so many (CUDA's __launch_bounds__). Where it is not said, the assembler
+    // of the machine chooses, which often takes few.
+    Self &gpu_resident_blocks(const Expr &blocks, Location at = Here::current()) {
+        program::apply(self().scheduled(at), program::ResidentBlocks{blocks}, at);
+        return self();
+    }
     // A block of one thread around all loops of the stage: for what is small, and whose data is to
     // stay on the device.
     Self &gpu_single_thread(DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {

@@ -39,6 +39,9 @@ public:
     void operator()(const PersistentBlocks &d) {
         schedule.blocks_per_processor = count(d.blocks, "persistent");
     }
+    void operator()(const ResidentBlocks &d) {
+        schedule.resident_blocks = count(d.blocks, "gpu_resident_blocks");
+    }
     void operator()(const Unscheduled &) {
         if (schedule.touched) refuse("unscheduled", str("stage ", stage.name, " has a schedule"));
     }

@@ -308,6 +308,7 @@ std::string directive_name(const StageDirective &directive) {
             [](const StreamStores &) -> std::string { return "stream_stores"; },
             [](const GroupBlocks &) -> std::string { return "gpu_order"; },
             [](const PersistentBlocks &) -> std::string { return "persistent"; },
+            [](const ResidentBlocks &) -> std::string { return "gpu_resident_blocks"; },
             [](const Unscheduled &) -> std::string { return "unscheduled"; },
             [](const Rfactor &) -> std::string { return "rfactor"; },
             [](const CopyInput &) -> std::string { return "copy_input"; },

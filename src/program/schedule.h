@@ -70,6 +70,10 @@ struct GroupBlocks {
 struct PersistentBlocks {
     Expr blocks;
 };
+// A kernel's code leaves so many blocks room on a multiprocessor.
+struct ResidentBlocks {
+    Expr blocks;
+};
 // The loops are meant as they are.
 struct Unscheduled {};
 
@@ -88,10 +92,11 @@ struct CopyInput {
     Symbol image, made;
 };
 
-using StageDirective = std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, SetPartition,
-                                    PrefetchDirective, AtomicDirective, AllowRaceConditions,
-                                    SpecializeDirective, SpecializeFail, StreamLoads, StreamStores,
-                                    GroupBlocks, PersistentBlocks, Unscheduled, Rfactor, CopyInput>;
+using StageDirective =
+    std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, SetPartition, PrefetchDirective,
+                 AtomicDirective, AllowRaceConditions, SpecializeDirective, SpecializeFail,
+                 StreamLoads, StreamStores, GroupBlocks, PersistentBlocks, ResidentBlocks,
+                 Unscheduled, Rfactor, CopyInput>;
 
 // The function that the directive makes; undefined if it makes none.
 Symbol made_by(const StageDirective &directive);
@@ -186,6 +191,7 @@ struct StageSchedule {
     bool stream_stores = false, stream_all_loads = false;
     std::vector<Symbol> stream_loads;
     int block_group = 0, blocks_per_processor = 0;  // 0: the order of the loops; all at once
+    int resident_blocks = 0;                        // 0: as the compiler chooses
     bool touched = false;                           // the user has said something about this stage
 
     // All that two schedules are compared by.
@@ -194,7 +200,7 @@ struct StageSchedule {
         return std::tuple(&S::transforms, &S::loops, &S::prefetches, &S::atomic,
                           &S::override_associativity_test, &S::allow_race_conditions,
                           &S::stream_stores, &S::stream_all_loads, &S::stream_loads,
-                          &S::block_group, &S::blocks_per_processor);
+                          &S::block_group, &S::blocks_per_processor, &S::resident_blocks);
     }
 };
 

@@ -172,6 +172,36 @@ TEST_SUITE("PTX") {
         CHECK(count_of(ptx_of(kernel(64), target), ".minnctapersm 8") == 1);
         CHECK(count_of(ptx_of(kernel(8), target), ".minnctapersm") == 0);
     }
+    TEST_CASE("the schedule may say for how many blocks there is room") {
+        const auto kernel = [](const std::string &said) {
+            return "    gpu_block for b in [0, +n) of out b" + said +
+                   ":\n"
+                   "        gpu_thread for t in [0, +64):\n"
+                   "            out[t + b*64] = src[t]\n";
+        };
+        const char *target = "host-cuda-cuda_capability_90";
+        CHECK(count_of(ptx_of(kernel(" resident 3"), target), ".minnctapersm 3") == 1);
+        CHECK(count_of(ptx_of(kernel(""), target), ".minnctapersm") == 0);
+    }
+    TEST_CASE("a division by a constant is a product, unless it is strict") {
+        const std::string kernel = "    gpu_block for b in [0, +n):\n"
+                                   "        gpu_thread for t in [0, +64):\n"
+                                   "            out[t + b*64] = src[t] / 3.0\n";
+        const std::string text = ptx_of(kernel, "host-cuda-cuda_capability_90");
+        CHECK(count_of(text, "div.") == 0);
+        CHECK(count_of(text, "mul.f32") == 1);
+        const std::string strict =
+            ptx_of("    gpu_block for b in [0, +n):\n"
+                   "        gpu_thread for t in [0, +64):\n"
+                   "            out[t + b*64] = strict_float(src[t] / 3.0)\n",
+                   "host-cuda-cuda_capability_90");
+        CHECK(count_of(strict, "div.rn.f32") == 1);
+        const std::string by_variable = ptx_of("    gpu_block for b in [0, +n):\n"
+                                               "        gpu_thread for t in [0, +64):\n"
+                                               "            out[t + b*64] = 3.0 / src[t]\n",
+                                               "host-cuda-cuda_capability_90");
+        CHECK(count_of(by_variable, "div.rn.f32") == 1);
+    }
     TEST_CASE("every capability takes it") {
         for (int capability : {75, 80, 86, 89, 90, 100, 120}) {
             CAPTURE(capability);

@@ -104,6 +104,14 @@ bool has_many_private_elements(const LoweredFunction &kernel) {
     return any;
 }
 
+// So many blocks are to have room on a multiprocessor; 0: the schedule does not say.
+int resident_blocks(const LoweredFunction &kernel) {
+    int blocks = 0;
+    for_each_node(kernel.body,
+                  [&](const For &loop) { blocks = std::max(blocks, loop.origin.resident_blocks); });
+    return blocks;
+}
+
 // The threads of a block, if their number is known.
 std::optional<int64_t> threads_of(const LoweredFunction &kernel) {
     int64_t threads = 1;
@@ -153,9 +161,11 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
         // What has sums in registers gets at most 128 a thread, so that a multiprocessor has 16
         // warps to choose from; else ptxas chooses. Tensor instructions wait for nothing else.
         constexpr int64_t fewest = 512;
-        if (*threads * 2 <= fewest && has_many_private_elements(kernel) &&
+        int64_t blocks = resident_blocks(kernel);
+        if (blocks == 0 && *threads * 2 <= fewest && has_many_private_elements(kernel) &&
             !has_tensor_instructions(kernel))
-            function->addFnAttr("nvvm.minctasm", std::to_string(fewest / *threads));
+            blocks = fewest / *threads;
+        if (blocks > 0) function->addFnAttr("nvvm.minctasm", std::to_string(blocks));
     }
     return function;
 }

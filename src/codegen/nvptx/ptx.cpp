@@ -12,6 +12,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetOptions.h>
 #include <mutex>
+#include <regex>
 
 namespace tessera::codegen {
 namespace {
@@ -28,12 +29,31 @@ std::unique_ptr<llvm::TargetMachine> make_gpu_machine(const Architecture &archit
         llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-// Loops are unrolled as scheduled, and by ptxas.
-void optimize_kernels(llvm::Module &module, llvm::TargetMachine &machine) {
+// LLVM's passes for -O3, as text, but for two things. What ends both arms of a branch stays in
+// them: blocks at the border of an output take another arm than those within, and loads that are
+// sunk to where the arms meet wait for what the others have loaded. And loops are unrolled as
+// scheduled, and by ptxas.
+std::string passes_for_kernels(llvm::TargetMachine &machine) {
     llvm::PipelineTuningOptions tuning;
-    tuning.LoopUnrolling = tuning.LoopVectorization = tuning.LoopInterleaving = false;
+    tuning.LoopVectorization = tuning.LoopInterleaving = false;
     tuning.SLPVectorization = true;
-    llvm::PassBuilder builder(&machine, tuning);
+    llvm::PassInstrumentationCallbacks names;
+    llvm::PassBuilder builder(&machine, tuning, std::nullopt, &names);
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+        .printPipeline(out, [&](llvm::StringRef type) {
+            const llvm::StringRef name = names.getPassNameForClassName(type);
+            return name.empty() ? type : name;
+        });
+    static const std::regex sinks("([;<])sink-common-insts"),
+        unrolls(",loop-unroll(-full|<[^>]*>)");
+    return std::regex_replace(std::regex_replace(text, sinks, "$1no-sink-common-insts"), unrolls,
+                              "");
+}
+
+void optimize_kernels(llvm::Module &module, llvm::TargetMachine &machine) {
+    llvm::PassBuilder builder(&machine);
     llvm::LoopAnalysisManager loop;
     llvm::FunctionAnalysisManager function;
     llvm::CGSCCAnalysisManager graph;
@@ -43,7 +63,12 @@ void optimize_kernels(llvm::Module &module, llvm::TargetMachine &machine) {
     builder.registerFunctionAnalyses(function);
     builder.registerLoopAnalyses(loop);
     builder.crossRegisterProxies(loop, function, graph, all);
-    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, all);
+    llvm::ModulePassManager passes;
+    static const std::string text = passes_for_kernels(machine);
+    if (llvm::Error error = builder.parsePassPipeline(passes, text))
+        throw InternalError(
+            str("LLVM does not know its own passes: ", llvm::toString(std::move(error))));
+    passes.run(module, all);
 }
 
 std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {

@@ -95,6 +95,7 @@ LoopOrigin origin_of(const StageNest &nest, const StageNest::Loop &loop) {
     if (loop.kind != LoopKind::GPUBlock) return origin;
     origin.block_group = nest.definition.schedule.block_group;
     origin.blocks_per_processor = nest.definition.schedule.blocks_per_processor;
+    origin.resident_blocks = nest.definition.schedule.resident_blocks;
     return origin;
 }
 

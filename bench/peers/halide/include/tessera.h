@@ -15,6 +15,7 @@ public:
     Stage(const Halide::Stage &s) : Halide::Stage(s) {}
     Stage(const Halide::Func &f) : Halide::Stage(f) {}
     void stream_stores() {}
+    void gpu_resident_blocks(int) {}
     // Of what the stage writes, which Halide refuses; its own, of what it reads, is hidden here.
     void prefetch(const Halide::Func &, const VarOrRVar &, const VarOrRVar &, const Expr &) {}
 };
@@ -29,6 +30,7 @@ public:
     Func(const T &input) : Halide::Func(input) {}
 
     void stream_stores() {}
+    void gpu_resident_blocks(int) {}
     void prefetch(const Halide::Func &what, const VarOrRVar &at, const VarOrRVar &from,
                   const Expr &offset) {
         if (what.name() != name()) Halide::Func::prefetch(what, at, from, offset);
