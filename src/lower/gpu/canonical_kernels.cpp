@@ -426,7 +426,9 @@ private:
     Stmt allocated_in_row(const Allocate &a) {
         if (a.memory == MemoryType::Tile) {
             privates.insert(a.buffer);
-            return a.with<&Allocate::body>(at_block(a.body));
+            const Stmt body = at_block(a.body);
+            privates.erase(a.buffer);  // a copy of this by unrolling may be the row's
+            return a.with<&Allocate::body>(body);
         }
         const bool is_global = a.memory == MemoryType::Heap;
         algebra::IntervalScope variables = ranges;

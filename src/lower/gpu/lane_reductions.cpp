@@ -167,6 +167,7 @@ private:
     Stmt visit(const For &loop) override {
         const bool is_kernel = loop.loop_kind == LoopKind::GPUBlock && lanes == 0;
         if (is_kernel) lanes = lanes_of_rows(loop);
+        if (is_kernel && lanes == 0) return Stmt(&loop);
         const Stmt s = within(loop);
         if (is_kernel) lanes = 0;
         return s;

@@ -321,6 +321,23 @@ TEST_SUITE("canonical_kernels") {
         CHECK(contains(threads, "allocate f: int32[f_size, 32 * max(n, 0)] in Heap"));
         CHECK(contains(threads, "j * 32"));
     }
+    TEST_CASE("of copies of storage by unrolling, the lanes may have one and the row another") {
+        const ir::Stmt own = ir::parse_stmt("gpu_block for b in [0, +n):\n"
+                                            "    gpu_thread for r in [0, +4):\n"
+                                            "        allocate f: int32[2] in Tile\n"
+                                            "        gpu_lane for x in [0, +2): f[0] = src[x]\n"
+                                            "        gpu_lane for x1 in [0, +2): out[x1] = f[0]\n");
+        const auto &block = *own.as<ir::For>();
+        const auto &row = *block.body.as<ir::For>();
+        const auto &a = *row.body.as<ir::Allocate>();
+        const auto both = [&](MemoryType second) {
+            const ir::Stmt s = ir::Block::make(row.body, a.with<&ir::Allocate::memory>(second));
+            const ir::Stmt kernel = block.with<&ir::For::body>(row.with<&ir::For::body>(s));
+            return ir::to_string(apply(canonical_kernels, kernel));
+        };
+        CHECK(!contains(both(MemoryType::Tile), "gpu_warp_barrier"));
+        CHECK(contains(both(MemoryType::Auto), "gpu_warp_barrier"));
+    }
     TEST_CASE("a kernel without threads has none") {
         CHECK(kernel("    for x in [0, +8): f[b*8 + x] = 1\n") ==
               printed("gpu_block for b in [0, +n):\n    for x in [0, +8): f[b*8 + x] = 1"));
