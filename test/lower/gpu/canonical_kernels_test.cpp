@@ -326,7 +326,7 @@ TEST_SUITE("canonical_kernels") {
                                             "    gpu_thread for r in [0, +4):\n"
                                             "        allocate f: int32[2] in Tile\n"
                                             "        gpu_lane for x in [0, +2): f[0] = src[x]\n"
-                                            "        gpu_lane for x1 in [0, +2): out[x1] = f[0]\n");
+                                            "        gpu_lane for x1 in [0, +2): f[1] = f[0]\n");
         const auto &block = *own.as<ir::For>();
         const auto &row = *block.body.as<ir::For>();
         const auto &a = *row.body.as<ir::Allocate>();
