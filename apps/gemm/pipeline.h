@@ -10,6 +10,8 @@ struct Gemm {
         bool transpose_a = false, transpose_b = false;  // stored column by column
         bool has_small = true;  // small products are computed in another way than large ones
         int step = 1;           // of sums; what is left of the depth is summed up afterwards
+        int tile = 128;         // the rows and columns of a block of a GPU
+        int thread_rows = 8;    // of it that a thread has, with eight columns
     };
 
     Func left{"left"}, right{"right"}, product{"product"}, small_product{"small_product"},
@@ -86,13 +88,13 @@ private:
         return a.dim(options.transpose_a ? 1 : 0).extent();
     }
 
-    // For at least 128 rows and columns: a block has a tile of 128 x 128, a thread 8 x 8 of it, in
-    // groups of 4 x 4 that are 64 apart: so neighbouring threads read neighbouring quads. The sums
-    // are in the threads' registers; what a block reads of the matrices for 32 steps is in its
-    // memory.
+    // For at least as many rows and columns as a block has: a tile of 128 x 128, a thread 8 x 8 of
+    // it, in groups of 4 x 4 that are half a tile apart: so neighbouring threads read neighbouring
+    // quads. The sums are in the threads' registers; what a block reads of the matrices for 32
+    // steps is in its memory.
     void schedule_for_gpu() {
         output.bound(x, 0, width).bound(y, 0, height);
-        output.tile(x, y, xi, yi, 128, 128, TailStrategy::ShiftInwards);
+        output.tile(x, y, xi, yi, options.tile, options.tile, TailStrategy::ShiftInwards);
         share_tile(output, xi, yi)
             .reorder({xi, xg, yi, yg, xt, yt, x, y})
             .gpu_blocks(x, y)
@@ -121,10 +123,11 @@ private:
             f.async().ring_buffer(3);
             return;
         }
+        const int columns = options.tile / 8, rows = options.tile / options.thread_rows;
         Var element("element"), turn("turn");
         f.fuse(is_transposed ? outer : inner, is_transposed ? inner : outer, element)
-            .split(element, turn, yt, 256, TailStrategy::GuardWithIf)
-            .split(yt, yt, xt, 16)
+            .split(element, turn, yt, columns * rows, TailStrategy::GuardWithIf)
+            .split(yt, yt, xt, columns)
             .reorder(xt, yt, turn)
             .unroll(turn)
             .gpu_threads(xt, yt);
@@ -132,8 +135,8 @@ private:
 
     // The part of a thread, of loops over a tile.
     Stage share_tile(Stage stage, const Var &tx, const Var &ty) {
-        return stage.split(tx, xg, tx, 64)
-            .split(ty, yg, ty, 64)
+        return stage.split(tx, xg, tx, options.tile / 2)
+            .split(ty, yg, ty, options.tile / (options.thread_rows / 4))
             .split(tx, xt, tx, 4)
             .split(ty, yt, ty, 4)
             .vectorize(tx)

@@ -27,6 +27,7 @@ Problem square_product(int size) {
     return {.name = "sgemm",
             .size = std::to_string(size),
             .generator = "gemm",
+            .own_params = size <= 1024 ? "tile=64 thread_rows=4" : "",
             .inputs = {{"a", Float(32), {size, size}}, {"b", Float(32), {size, size}}},
             .output = {"output", Float(32), {size, size}},
             .operations = 2.0 * size * size * size,

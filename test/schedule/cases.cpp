@@ -274,7 +274,11 @@ Pipeline tensor_cores(bool scheduled) {
     product(x, y) += cast<float>(a(k, y)) * cast<float>(b(x, k));
     out(x, y) = product(x, y);
     if (!scheduled) return Pipeline(out);
-    out.tile(x, y, xi, yi, 32, 32).gpu_blocks(x, y).gpu_order(grouped(4)).persistent(2).gpu_resident_blocks(2);
+    out.tile(x, y, xi, yi, 32, 32)
+        .gpu_blocks(x, y)
+        .gpu_order(grouped(4))
+        .persistent(2)
+        .gpu_resident_blocks(2);
     out.split(yi, yo, yi, 16).gpu_warps(yo);
     product.compute_at(out, x).store_in(MemoryType::Tile).split(y, yo, y, 16).gpu_warps(yo);
     product.update().split(k, ko, ki, 32).split(y, yo, y, 16);
