@@ -21,18 +21,19 @@ using namespace tessera;
 namespace {
 
 // Of a function with buffers src, out and mid, and an int32 n.
-ir::Module kernels_of(const std::string &body) {
-    ir::Module m = ir::parse_module(
-        "module \"m\"\nfunc \"f\"(src: input float32[1], mid: input float32[1], out: output "
-        "float32[1] of out, n: int32):\n" +
-        body);
+ir::Module kernels_of(const std::string &body, const std::string &type = "float32") {
+    ir::Module m =
+        ir::parse_module("module \"m\"\nfunc \"f\"(src: input " + type + "[1], mid: input " + type +
+                         "[1], out: output " + type + "[1] of out, n: int32):\n" + body);
     m.functions[0].body = lower::canonical_kernels(m.functions[0].body, {});
     return lower::outline_kernels(m);
 }
-std::string ptx_of(const std::string &body, const std::string &target) {
+std::string ptx_of(const std::string &body, const std::string &target,
+                   const std::string &type = "float32") {
     const Target wanted(target);
     codegen::KernelReports reports;
-    return codegen::to_ptx(kernels_of(body), wanted, wanted.cuda_capabilities().front(), reports);
+    return codegen::to_ptx(kernels_of(body, type), wanted, wanted.cuda_capabilities().front(),
+                           reports);
 }
 
 std::vector<codegen::DeviceImage> images_of(const std::string &target);
@@ -182,6 +183,37 @@ TEST_SUITE("PTX") {
         const char *target = "host-cuda-cuda_capability_90";
         CHECK(count_of(ptx_of(kernel(" resident 3"), target), ".minnctapersm 3") == 1);
         CHECK(count_of(ptx_of(kernel(""), target), ".minnctapersm") == 0);
+    }
+    TEST_CASE("the arms of a branch load what they need, and loops stay loops") {
+        const std::string text =
+            ptx_of("    gpu_block for b in [0, +n):\n"
+                   "        gpu_thread for t in [0, +64):\n"
+                   "            if b < 7:\n"
+                   "                out[t + b*64] = src[t] * 2.0 + mid[t + b]\n"
+                   "            else:\n"
+                   "                out[t + b*64] = src[t + b*3] * 2.0 + mid[t + b*5]\n",
+                   "host-cuda-cuda_capability_90");
+        CAPTURE(text);
+        CHECK(count_of(text, "ld.global") == 4);
+        CHECK(count_of(text, "st.global") == 2);
+        const std::string loop = ptx_of("    gpu_block for b in [0, +n):\n"
+                                        "        gpu_thread for t in [0, +64):\n"
+                                        "            for i in [0, +4):\n"
+                                        "                out[t + b*64 + i*n] = src[t + i*n]\n",
+                                        "host-cuda-cuda_capability_90");
+        CAPTURE(loop);
+        CHECK(count_of(loop, "ld.global") == 1);
+    }
+    TEST_CASE("products of few bits are computed in 32") {
+        const std::string text =
+            ptx_of("    gpu_block for b in [0, +n):\n"
+                   "        gpu_thread for t in [0, +64):\n"
+                   "            out[t + b*64] = src[t] * src[t + 1] * 3:uint16 + "
+                   "src[t + 2] * src[t + n]\n",
+                   "host-cuda-cuda_capability_90", "uint16");
+        CAPTURE(text);
+        CHECK(count_of(text, "lo.s16") == 0);
+        CHECK(count_of(text, "lo.s32") >= 3);
     }
     TEST_CASE("a division by a constant is a product, unless it is strict") {
         const std::string kernel = "    gpu_block for b in [0, +n):\n"
