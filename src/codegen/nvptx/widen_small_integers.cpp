@@ -1,4 +1,5 @@
 #include "codegen/nvptx/widen_small_integers.h"
+#include "base/error.h"
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/EquivalenceClasses.h>
 #include <llvm/ADT/PostOrderIterator.h>
@@ -195,7 +196,9 @@ private:
         if (llvm::isa<llvm::Constant>(v)) return {b.CreateZExt(v, wide_type(v)), true};
         llvm::IRBuilder<>::InsertPointGuard keep(b);
         if (auto *i = llvm::dyn_cast<Instruction>(v)) {
-            b.SetInsertPoint(*i->getInsertionPointAfterDef());
+            const auto after = i->getInsertionPointAfterDef();
+            if (!after) throw InternalError("nothing can stand behind a small number");
+            b.SetInsertPoint(*after);
         } else {
             b.SetInsertPoint(&*f.getEntryBlock().getFirstInsertionPt());
         }
@@ -218,7 +221,8 @@ private:
         Value *all = llvm::PoisonValue::get(wide_type(&load));
         for (unsigned n = 0; n < count; n++) {
             Value *word = b.CreateExtractElement(words, n / in_word);
-            all = b.CreateInsertElement(all, b.CreateLShr(word, n % in_word * bits), n);
+            const uint64_t below = uint64_t(n % in_word) * bits;
+            all = b.CreateInsertElement(all, b.CreateLShr(word, below), n);
         }
         return all;
     }
