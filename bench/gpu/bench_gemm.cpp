@@ -1,6 +1,7 @@
 // Products of matrices of float16 on tensor cores, beside cuBLAS in the same process: its time over
 // ours, the median of many pairs in turns. Each result is checked against sums in double precision.
 // Without arguments: all rows of the table. The library is found as libcublas.so.13 or .12.
+#include "gpu/card.h"
 #include "gpu/cublas.h"
 #include "tessera.h"
 #include "tessera_runtime_cuda.h"
@@ -170,6 +171,7 @@ int main(int argc, char **argv) {
         std::printf("this machine has no GPU that pipelines can run on\n");
         return 1;
     }
+    std::printf("%s\n", bench::name_of_card().c_str());
     Buffer<float> first(32);
     first.device_malloc(get_device_interface_for_device_api(DeviceAPI::CUDA, Target("host-cuda")));
     auto set_current = Clock::symbol<int (*)(void *)>("cuCtxSetCurrent");

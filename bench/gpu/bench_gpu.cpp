@@ -1,5 +1,6 @@
 // How fast pipelines run on this machine's GPU, beside a copy of the same bytes by the driver.
 // Prints a table; ends with 1 if there is no GPU or a result is wrong.
+#include "gpu/card.h"
 #include "tessera.h"
 #include "tessera_runtime_cuda.h"
 #include <algorithm>
@@ -188,6 +189,7 @@ int main() {
         return 1;
     }
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    std::printf("%s\n", bench::name_of_card().c_str());
     launches();
     copies<uint8_t>("u8", 16);
     copies<float16_t>("f16", 8);

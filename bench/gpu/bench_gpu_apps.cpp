@@ -2,6 +2,7 @@
 // driver of the same bytes: README.md. Ends with 1 if there is no GPU, or a result of ours is
 // wrong.
 #include "cpu/problems.h"
+#include "gpu/card.h"
 #include "gpu/contender.h"
 
 #include <CLI/CLI.hpp>
@@ -131,6 +132,8 @@ int run_all(const Options &options) {
     nlohmann::json rows = nlohmann::json::array();
     int failed = 0;
     const std::vector<std::string> columns = columns_for(options);
+    const std::string card = name_of_card();
+    std::printf("%s\n", card.c_str());
     print_header(columns);
     for (const Problem &problem : problems_for_gpus()) {
         if (!std::regex_search(problem.name + " " + problem.size, filter)) continue;
@@ -144,7 +147,10 @@ int run_all(const Options &options) {
             failed = 1;
         }
     }
-    if (!options.json.empty()) std::ofstream(options.json) << rows.dump(1) << "\n";
+    if (!options.json.empty()) {
+        const nlohmann::json all = {{"card", card}, {"cases", rows}};
+        std::ofstream(options.json) << all.dump(1) << "\n";
+    }
     return failed;
 }
 

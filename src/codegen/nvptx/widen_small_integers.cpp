@@ -42,8 +42,8 @@ public:
             count.products += i->getOpcode() == Instruction::Mul;
         }
     }
-    // Returns true if it is of a group with products enough. The machine has no narrow ones, while
-    // logic on bits is done on the numbers of a word at once, and is slower for each of them.
+    // Returns true if it is of a group with products enough. The machine has no narrow ones. Logic
+    // on bits, though, is done on all the numbers of a word at once, and would be done on each.
     bool are_widened(Instruction &i) const {
         constexpr int others = 8;  // for a product
         if (!can_be_widened(i)) return false;
