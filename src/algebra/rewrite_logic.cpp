@@ -9,24 +9,24 @@ using namespace ir;
 
 namespace {
 
-constexpr size_t max_operands = 16;
+constexpr size_t max_conditions = 16;
 
 // Stops as soon as there are too many.
 template<typename T>
-void collect(const Expr &e, std::vector<Expr> &list) {
-    const T *n = list.size() <= max_operands ? e.as<T>() : nullptr;
+void collect_conditions(const Expr &e, std::vector<Expr> &list) {
+    const T *n = list.size() <= max_conditions ? e.as<T>() : nullptr;
     if (n) {
-        collect<T>(n->b, list);
-        collect<T>(n->a, list);
+        collect_conditions<T>(n->b, list);
+        collect_conditions<T>(n->a, list);
     } else {
         list.push_back(e);
     }
 }
 
-std::vector<Expr> operands_of(NodeKind op, const Expr &e) {
+std::vector<Expr> conditions_of(NodeKind op, const Expr &e) {
     std::vector<Expr> list;
-    op == NodeKind::And ? collect<And>(e, list) : collect<Or>(e, list);
-    if (list.size() > max_operands) return {e};
+    op == NodeKind::And ? collect_conditions<And>(e, list) : collect_conditions<Or>(e, list);
+    if (list.size() > max_conditions) return {e};
     std::reverse(list.begin(), list.end());
     return list;
 }
@@ -106,8 +106,8 @@ Expr Rewriter::make_logic(NodeKind op, const Expr &a, const Expr &b) {
         if (is_true(x)) return is_and ? y : x;
         if (is_false(x)) return is_and ? x : y;
     }
-    std::vector<Expr> list = operands_of(op, a), others = operands_of(op, b);
-    if (list.size() + others.size() > max_operands) {
+    std::vector<Expr> list = conditions_of(op, a), others = conditions_of(op, b);
+    if (list.size() + others.size() > max_conditions) {
         return a.same_as(b) ? a : raw(op, a, b);
     }
     auto rejoin = [&](const std::vector<Expr> &from, size_t start, Expr e) {

@@ -20,7 +20,7 @@
 namespace tessera {
 namespace {
 
-constexpr size_t stack_bytes = size_t(256) << 20;
+constexpr size_t fiber_stack_bytes = size_t(256) << 20;
 
 // The exceptions that are being handled, which C++ keeps per thread (Itanium C++ ABI, 2.2.2).
 using HandledExceptions = std::array<uintptr_t, 2>;
@@ -31,10 +31,10 @@ struct Stack {
 };
 
 Stack make_stack() {
-    void *begin = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
+    void *begin = mmap(nullptr, fiber_stack_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (begin == MAP_FAILED) throw std::bad_alloc();
-    return {begin, stack_bytes};
+    return {begin, fiber_stack_bytes};
 }
 
 Stack stack_of_thread() {

@@ -6,7 +6,7 @@
 namespace tessera {
 namespace {
 
-constexpr size_t stack_bytes = size_t(1) << 30;
+constexpr size_t large_stack_bytes = size_t(1) << 30;
 thread_local bool on_large_stack = false;
 
 struct Job {
@@ -32,7 +32,7 @@ void run_on_large_stack(const std::function<void()> &f) {
     Job job{f, nullptr};
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_attr_setstacksize(&attributes, large_stack_bytes);
     pthread_t thread;
     int failed = pthread_create(&thread, &attributes, run, &job);
     pthread_attr_destroy(&attributes);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t header_bytes = 128;
 // Deflate makes data less than so many times smaller.
-constexpr uint64_t best_compression = 1100;
+constexpr uint64_t best_ratio_of_mat = 1100;
 
 enum ElementKind : uint32_t { compressed = 15, matrix = 14 };
 constexpr uint32_t logical_flag = 0x200, complex_flag = 0x800;
@@ -95,7 +95,7 @@ std::vector<uint8_t> inflated(const Element &e, bool swapped) {
     };
     fill(0);
     uint64_t size = Elements(bytes.data(), 8, swapped).word(bytes.data() + 4);
-    if (size / best_compression > e.size) damaged();
+    if (size / best_ratio_of_mat > e.size) damaged();
     if (size == 0) return bytes;
     bytes.resize(8 + size);
     fill(8);

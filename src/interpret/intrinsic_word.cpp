@@ -9,7 +9,7 @@ namespace tessera::interpret {
 namespace {
 
 using ir::Intrinsic;
-using Operands = std::span<const Operand>;
+using WordOperands = std::span<const Operand>;
 
 Wide exact(const Operand &o) { return wide_of(o.type, o.word); }
 Word all_ones(Type t) { return ~Word(0) >> (64 - t.bits()); }
@@ -51,7 +51,7 @@ Word transcendental(Intrinsic op, Type t, double x, double y) {
     }
 }
 
-Word float_word(Intrinsic op, Type t, Operands o) {
+Word float_word(Intrinsic op, Type t, WordOperands o) {
     double x = as_double(o[0]), y = o.size() > 1 ? as_double(o[1]) : 0;
     switch (op) {
     case Intrinsic::is_nan: return std::isnan(x);
@@ -83,7 +83,7 @@ Word float_word(Intrinsic op, Type t, Operands o) {
     }
 }
 
-Word fused_multiply_add(Type t, Operands o) {
+Word fused_multiply_add(Type t, WordOperands o) {
     double a = as_double(o[0]), b = as_double(o[1]), c = as_double(o[2]);
     if (t.is_int_or_uint()) return wrap(t, exact(o[0]) * exact(o[1]) + exact(o[2]));
     if (t.bits() == 64) return word_of_double(t, std::fma(a, b, c));
@@ -91,7 +91,7 @@ Word fused_multiply_add(Type t, Operands o) {
     return word_of_double(t, a * b + c);
 }
 
-Word lerp(Type t, Operands o) {
+Word lerp(Type t, WordOperands o) {
     const Operand &weight = o[2];
     if (t.is_any_float() || weight.type.is_any_float()) {
         double w = as_double(weight);
@@ -112,7 +112,7 @@ Word lerp(Type t, Operands o) {
     return wrap(t, divide(2 * sum + most, 2 * most));
 }
 
-Word concat_bits(Type t, Operands o) {
+Word concat_bits(Type t, WordOperands o) {
     Word all = 0;
     int at = 0;
     for (const Operand &part : o) {
@@ -122,7 +122,7 @@ Word concat_bits(Type t, Operands o) {
     return from_bits(t, all);
 }
 
-Word bitwise(Intrinsic op, Type t, Operands o) {
+Word bitwise(Intrinsic op, Type t, WordOperands o) {
     Word a = bits_of(o[0]), b = o.size() > 1 ? bits_of(o[1]) : 0;
     int bits = o[0].type.bits();
     switch (op) {
@@ -176,7 +176,7 @@ Word saturating_cast(Type t, const Operand &o) {
     return saturate(t, Wide(std::clamp(value, -bound, bound)));
 }
 
-Word multiply_and_shift(Intrinsic op, Type t, Operands o) {
+Word multiply_and_shift(Intrinsic op, Type t, WordOperands o) {
     bool rounds = op == Intrinsic::rounding_mul_shift_right;
     if (t == UInt(64)) {
         UWide whole = UWide(o[0].word) * o[1].word;
@@ -190,7 +190,7 @@ Word multiply_and_shift(Intrinsic op, Type t, Operands o) {
                               : shifted(product, -exact(o[2])));
 }
 
-Word random_word(Type t, Operands o) {
+Word random_word(Type t, WordOperands o) {
     std::vector<uint32_t> seeds;
     for (const Operand &seed : o)
         seeds.push_back(uint32_t(cast_word(UInt(32), seed.type, seed.word)));
@@ -198,7 +198,7 @@ Word random_word(Type t, Operands o) {
     return from_bits(t, bits);
 }
 
-Word integer_word(Intrinsic op, Type t, Operands o) {
+Word integer_word(Intrinsic op, Type t, WordOperands o) {
     Wide result = exact_result(op, exact(o[0]), o.size() > 1 ? exact(o[1]) : 0);
     bool saturates = op == Intrinsic::saturating_add || op == Intrinsic::saturating_sub;
     return saturates ? saturate(t, result) : wrap(t, result);
@@ -210,7 +210,7 @@ bool is_lanewise(Intrinsic op) {
     return op <= Intrinsic::unsafe_promise_clamped || op == Intrinsic::random;
 }
 
-Word intrinsic_word(Intrinsic op, Type t, Operands o) {
+Word intrinsic_word(Intrinsic op, Type t, WordOperands o) {
     switch (op) {
     case Intrinsic::likely:
     case Intrinsic::likely_if_innermost:

@@ -431,6 +431,7 @@ bool is_no_op(const Stmt &s) {
     const auto *evaluate = s.as<Evaluate>();
     return evaluate && is_const(evaluate->value);
 }
+Expr int32_variable(Symbol name) { return Variable::make(Int(32), name); }
 bool is_pure(const Expr &e) {
     bool pure = true;
     for_each_node(e, [&](const IntrinsicCall &c) { pure &= info_of(c.op).pure; });

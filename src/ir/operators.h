@@ -63,6 +63,7 @@ bool is_const(const Expr &e);  // a number, or a Broadcast of one
 // Returns true if a cast to the type leaves the value as it is, as far as one can tell: false only
 // for a constant that an integer type cannot hold.
 bool may_hold(Type t, const Expr &value);
+Expr int32_variable(Symbol name);
 bool is_const(const Expr &e, int64_t value);
 bool is_zero(const Expr &e);
 bool is_one(const Expr &e);

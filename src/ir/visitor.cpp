@@ -120,6 +120,11 @@ bool uses_symbol(const Expr &e, Symbol s) {
 bool uses_symbol(const Stmt &stmt, Symbol s) {
     return finds_symbol(stmt, [&](Symbol found) { return found == s; });
 }
+bool loads_from(const Expr &e, Symbol buffer) {
+    bool found = false;
+    for_each_node(e, [&](const Load &l) { found |= l.buffer == buffer; });
+    return found;
+}
 bool uses_any(const Expr &e, const std::unordered_set<Symbol> &symbols) {
     return finds_symbol(e, [&](Symbol found) { return symbols.contains(found); });
 }

@@ -42,6 +42,7 @@ size_t count_nodes(const Stmt &s);
 // Returns true if the tree uses this symbol as a variable, buffer, callee or function.
 bool uses_symbol(const Expr &e, Symbol s);
 bool uses_symbol(const Stmt &stmt, Symbol s);
+bool loads_from(const Expr &e, Symbol buffer);  // true if any Load within reads it
 bool uses_any(const Expr &e, const std::unordered_set<Symbol> &symbols);
 
 // All symbols in the tree, of what it uses and of what it binds.

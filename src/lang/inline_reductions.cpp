@@ -107,9 +107,9 @@ Expr zero(Type t) { return ir::make_zero(t); }
 Expr one(Type t) { return ir::make_one(t); }
 Expr largest(Type t) { return t.max(); }
 Expr smallest(Type t) { return t.min(); }
-Expr add(WrittenExpr a, Expr b) { return std::move(a) + std::move(b); }
-Expr multiply(WrittenExpr a, Expr b) { return std::move(a) * std::move(b); }
-Expr lower(WrittenExpr a, Expr b) { return min(std::move(a), std::move(b)); }
+Expr sum_of_two(WrittenExpr a, Expr b) { return std::move(a) + std::move(b); }
+Expr product_of_two(WrittenExpr a, Expr b) { return std::move(a) * std::move(b); }
+Expr lower_of_two(WrittenExpr a, Expr b) { return min(std::move(a), std::move(b)); }
 Expr higher(WrittenExpr a, Expr b) { return max(std::move(a), std::move(b)); }
 
 }  // namespace
@@ -124,11 +124,11 @@ Expr higher(WrittenExpr a, Expr b) { return max(std::move(a), std::move(b)); }
     Result name(const Expr &e, const std::string &func, Location at) {                             \
         return name(RDom(), e, Func(func), at);                                                    \
     }
-FORMS(Expr, sum, reduce("sum", r, e, f, at, zero, add))
+FORMS(Expr, sum, reduce("sum", r, e, f, at, zero, sum_of_two))
 FORMS(Expr, saturating_sum, reduce("saturating_sum", r, e, f, at, zero, saturating_add))
-FORMS(Expr, product, reduce("product", r, e, f, at, one, multiply))
+FORMS(Expr, product, reduce("product", r, e, f, at, one, product_of_two))
 FORMS(Expr, maximum, reduce("maximum", r, e, f, at, smallest, higher))
-FORMS(Expr, minimum, reduce("minimum", r, e, f, at, largest, lower))
+FORMS(Expr, minimum, reduce("minimum", r, e, f, at, largest, lower_of_two))
 FORMS(Tuple, argmax, reduce_place("argmax", r, e, f, at, false))
 FORMS(Tuple, argmin, reduce_place("argmin", r, e, f, at, true))
 #undef FORMS

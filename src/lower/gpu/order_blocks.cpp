@@ -13,8 +13,6 @@ using algebra::simplify;
 
 namespace {
 
-Expr variable(Symbol s) { return Variable::make(Int(32), s); }
-
 // The loops over blocks of one kernel, outermost first, with the lets between them.
 class BlockNest {
 public:
@@ -38,9 +36,9 @@ public:
 
     Stmt ordered() const {
         const Symbol number = Symbol::fresh("block"), count = Symbol::fresh("blocks_in_all");
-        Stmt s = within(variable(number));
-        s = origin.blocks_per_processor > 0 ? in_turns(number, variable(count), s)
-                                            : over_blocks(number, variable(count), s);
+        Stmt s = within(int32_variable(number));
+        s = origin.blocks_per_processor > 0 ? in_turns(number, int32_variable(count), s)
+                                            : over_blocks(number, int32_variable(count), s);
         Expr all = 1;
         for (const For *loop : loops) all = all * max(loop->extent, 0);
         return LetStmt::make(count, simplify(all), s);
@@ -99,11 +97,12 @@ private:
                      height = Symbol::fresh("rows_of_group"), plane = Symbol::fresh("of_plane");
         const Expr of_plane = extent(rows) * extent(columns),
                    of_group = extent(columns) * group_rows;
-        Stmt in = with_index(columns, variable(within) / variable(height), s);
-        in = with_index(rows, variable(first) + variable(within) % variable(height), in);
-        in = LetStmt::make(height, min(extent(rows) - variable(first), group_rows), in);
-        in = LetStmt::make(within, variable(plane) % of_group, in);
-        in = LetStmt::make(first, variable(plane) / of_group * group_rows, in);
+        Stmt in = with_index(columns, int32_variable(within) / int32_variable(height), s);
+        in = with_index(
+            rows, int32_variable(first) + int32_variable(within) % int32_variable(height), in);
+        in = LetStmt::make(height, min(extent(rows) - int32_variable(first), group_rows), in);
+        in = LetStmt::make(within, int32_variable(plane) % of_group, in);
+        in = LetStmt::make(first, int32_variable(plane) / of_group * group_rows, in);
         if (loops.size() == 2) return LetStmt::make(plane, number, in);
         in = one_by_one(number / of_plane, loops.size() - 2, in);
         return LetStmt::make(plane, number % of_plane, in);
@@ -115,11 +114,13 @@ private:
     Stmt in_turns(Symbol number, const Expr &count, const Stmt &s) const {
         const Symbol processors = Symbol::fresh("processors"), blocks = Symbol::fresh("blocks"),
                      block = Symbol::fresh("block"), turn = Symbol::fresh("turn");
-        const Expr at_once = variable(blocks);
-        const Expr turns = (count - variable(block) + at_once - 1) / at_once;
-        const Stmt one = LetStmt::make(number, variable(block) + variable(turn) * at_once, s);
+        const Expr at_once = int32_variable(blocks);
+        const Expr turns = (count - int32_variable(block) + at_once - 1) / at_once;
+        const Stmt one =
+            LetStmt::make(number, int32_variable(block) + int32_variable(turn) * at_once, s);
         const Stmt all = For::make(turn, 0, turns, LoopKind::Serial, Partition::Never, one);
-        const Expr most = min(variable(processors) * int32_t(origin.blocks_per_processor), count);
+        const Expr most =
+            min(int32_variable(processors) * int32_t(origin.blocks_per_processor), count);
         return LetStmt::make(processors, call(Int(32), Intrinsic::gpu_processors, {}),
                              LetStmt::make(blocks, most, over_blocks(block, at_once, all)));
     }

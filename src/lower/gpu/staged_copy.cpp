@@ -21,8 +21,6 @@ namespace {
 constexpr int32_t panel_bytes = 128, chunk_bytes = 16;
 constexpr size_t dimensions = 2;  // and one for the slots, or one more for the panels
 
-Expr variable(Symbol s) { return Variable::make(Int(32), s); }
-
 bool is_operand(const Realize &ring) {
     bool any = false;
     for_each_node(ring.body, [&](const MachineOp &op) {
@@ -161,15 +159,15 @@ Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
         const auto extent = as_const_int(simplify(loop->extent));
         if (!extent) refuse("the number of threads is known");
         names.push_back(Symbol::fresh("copying"));
-        number = number * loop->extent + variable(names.back());
+        number = number * loop->extent + int32_variable(names.back());
         count *= *extent;
     }
     const Symbol round = Symbol::fresh("round"), x = Symbol::fresh("x");
-    const Expr chunk = number + variable(round) * int32_t(count);
+    const Expr chunk = number + int32_variable(round) * int32_t(count);
     const Expr row = chunk / of_row;
     const Stmt one = For::make(
         x, 0, of_chunk, LoopKind::Vectorized, Partition::Never,
-        element(chunk % of_row * of_chunk + variable(x), row % extents[1], row / extents[1]));
+        element(chunk % of_row * of_chunk + int32_variable(x), row % extents[1], row / extents[1]));
     Stmt s = MachineOp::make(MachineOpKind::copy_async, {}, one);
     if (chunks % count != 0) s = IfThenElse::make(chunk < chunks, s);
     s = For::make(round, 0, int32_t((chunks + count - 1) / count), LoopKind::Unrolled,
@@ -217,13 +215,14 @@ Stmt StagedCopy::by_tiles(const Expr &barrier) const {
     const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
     const std::vector<Expr> &min = sample.as<Call>()->args;
     const Symbol panel = Symbol::fresh("panel"), x = Symbol::fresh("x"), y = Symbol::fresh("y");
-    const Expr to = call(Handle(), Intrinsic::address_of, {stored(0, 0, variable(panel))});
-    const Stmt row = For::make(x, 0, of_panel, LoopKind::Serial, Partition::Never,
-                               element(variable(x), variable(y), variable(panel)));
+    const Expr to = call(Handle(), Intrinsic::address_of, {stored(0, 0, int32_variable(panel))});
+    const Stmt row =
+        For::make(x, 0, of_panel, LoopKind::Serial, Partition::Never,
+                  element(int32_variable(x), int32_variable(y), int32_variable(panel)));
     const Stmt box = For::make(y, 0, extents[1], LoopKind::Serial, Partition::Never, row);
     const Stmt s = MachineOp::make(MachineOpKind::copy_tile,
                                    {to, barrier, tensor_map,
-                                    simplify(first[0] - min[0] + variable(panel) * of_panel),
+                                    simplify(first[0] - min[0] + int32_variable(panel) * of_panel),
                                     simplify(first[1] - min[1])},
                                    box);
     return around(

@@ -21,8 +21,6 @@ using algebra::simplify;
 
 namespace {
 
-Expr variable(Symbol s) { return Variable::make(Int(32), s); }
-
 bool is_over_warps(const For &loop) {
     return tensor_instruction_of_threads(loop.loop_kind) != nullptr;
 }
@@ -164,7 +162,7 @@ std::vector<Expr> first_element(const TileNest &nest, const Realize &tile, const
     Substitution values{{nest.rows->name, nest.rows->min}, {nest.columns->name, nest.columns->min}};
     for (size_t w = 0; w < nest.warps.size(); w++) {
         const For &loop = *nest.warps[w];
-        values[loop.name] = variable(numbered[std::min<size_t>(w, 2)]) + loop.min;
+        values[loop.name] = int32_variable(numbered[std::min<size_t>(w, 2)]) + loop.min;
     }
     std::vector<Expr> first;
     for (size_t d = 0; d < nest.element.size(); d++)
@@ -209,7 +207,7 @@ private:
         std::vector<Expr> operands =
             tensor_operands({*nest.instruction, *nest.stage, *nest.rows, *nest.columns, *nest.sum,
                              int32_t(nest.count(nest.rows)), int32_t(nest.count(nest.columns)),
-                             int32_t(nest.count(nest.sum)), variable(lane), storage, lets},
+                             int32_t(nest.count(nest.sum)), int32_variable(lane), storage, lets},
                             body);
         const auto op =
             nest.instruction->loops == LoopKind::MMA ? MachineOpKind::mma : MachineOpKind::wgmma;
@@ -223,23 +221,23 @@ private:
     }
     Stmt over_rows(const For &loop) {
         const Stmt body = Mutator::operator()(loop.body);
-        const Expr row = variable(tile_row) * nest.instruction->rows + first_row(variable(lane)) +
-                         variable(half) * 8 + loop.min;
+        const Expr row = int32_variable(tile_row) * nest.instruction->rows +
+                         first_row(int32_variable(lane)) + int32_variable(half) * 8 + loop.min;
         const Stmt one = over(half, 2, LetStmt::make(loop.name, row, body));
         return over(tile_row, nest.count(&loop) / nest.instruction->rows, one);
     }
     Stmt over_columns(const For &loop) {
         const Stmt body = Mutator::operator()(loop.body);
-        const Expr column =
-            variable(block) * 8 + first_column(variable(lane)) + variable(pair) + loop.min;
+        const Expr column = int32_variable(block) * 8 + first_column(int32_variable(lane)) +
+                            int32_variable(pair) + loop.min;
         const int64_t blocks = nest.count(&loop) / 8;
         const Stmt one = over(pair, 2, LetStmt::make(loop.name, column, body));
         if (!stores_quads(loop)) return over(block, blocks, one);
         const Symbol quad = Symbol::fresh("quad"), of_quad = Symbol::fresh("block");
-        const Expr number = variable(quad) * 4 + variable(of_quad);
+        const Expr number = int32_variable(quad) * 4 + int32_variable(of_quad);
         const Stmt four = over(of_quad, 4, LetStmt::make(block, number, one));
         return over(quad, blocks / 4,
-                    MachineOp::make(MachineOpKind::store_quads, {variable(lane)}, four));
+                    MachineOp::make(MachineOpKind::store_quads, {int32_variable(lane)}, four));
     }
     // Columns of the Tile are dense in what is stored, 16 bytes for four threads that each have two
     // of eight.
@@ -255,8 +253,8 @@ private:
 
     Expr accumulator() const {
         const int64_t of_rows = nest.count(nest.columns) / 2;
-        return variable(tile_row) * int32_t(of_rows) + variable(block) * 4 + variable(half) * 2 +
-               variable(pair);
+        return int32_variable(tile_row) * int32_t(of_rows) + int32_variable(block) * 4 +
+               int32_variable(half) * 2 + int32_variable(pair);
     }
     Expr visit(const Call &c) override {
         Expr e = Mutator::visit(c);

@@ -14,12 +14,6 @@ using namespace ir;
 
 namespace {
 
-bool reads(const Expr &e, Symbol buffer) {
-    bool found = false;
-    for_each_node(e, [&](const Load &l) { found |= l.buffer == buffer; });
-    return found;
-}
-
 // The value that is stored, with the element that it goes to as a variable.
 class NameElement final : public Mutator {
 public:
@@ -65,9 +59,10 @@ std::optional<Accumulation> as_accumulation(const Store &store, bool strict_floa
     const Expr operand = Variable::make(store.value.type(), hole);
     const Expr value = NameElement(store, element)(store.value);
     const auto found = unify(combine(*op, element, operand), value, std::span(&hole, 1));
-    if (!found || reads(store.index, store.buffer)) return {};
+    if (!found || loads_from(store.index, store.buffer)) return {};
     const Expr &rest = found->at(hole);
-    if (reads(rest, store.buffer) || uses_symbol(rest, element.as<Variable>()->name)) return {};
+    if (loads_from(rest, store.buffer) || uses_symbol(rest, element.as<Variable>()->name))
+        return {};
     return Accumulation{*op, rest};
 }
 

@@ -41,12 +41,6 @@ struct PlacedStore : algebra::SimpleStore {
     LaneOffsets place;
 };
 
-bool reads(const Expr &e, Symbol buffer) {
-    bool found = false;
-    for_each_node(e, [&](const Load &l) { found |= l.buffer == buffer; });
-    return found;
-}
-
 // Rewrites the loads of one expression.
 class DenseLoads final : public Mutator {
 public:
@@ -256,7 +250,7 @@ std::optional<PlacedStore> Interleave::as_placed_store(const Stmt &s) const {
     algebra::SimpleStore simple(s);
     const Store *store = simple.store;
     if (!store || store->value.type().is_scalar()) return {};
-    auto may_move = [&](const Expr &e) { return is_pure(e) && !reads(e, store->buffer); };
+    auto may_move = [&](const Expr &e) { return is_pure(e) && !loads_from(e, store->buffer); };
     Substitution values;
     for (const LetStmt *let : simple.lets) {
         if (!may_move(let->value)) return {};
