@@ -1,14 +1,16 @@
 """Fail if clang, or clang-tidy with the checks of .clang-tidy, finds a fault. Run by ctest as `tidy`.
 
-All sources but the tests are read, and but the peers of the benchmarks: what those include need not
-be installed. Only what has changed is read again: see source_check.py.
+Each source that has been touched since the commit in tools/checked_commit is read by itself, so that
+it names all that it uses, which builds of several sources at a time do not show; with --all, each
+source is. The tests are left out, and the peers of the benchmarks: what those include need not be
+installed. What has passed and not changed is not read again: see source_check.py.
 """
 import argparse
 import pathlib
 import subprocess
 import sys
 
-from source_check import check_changed
+from source_check import check_changed, touched
 
 checked = ("src", "autoscheduler", "apps", "bench", "tools")
 
@@ -18,6 +20,7 @@ parser.add_argument("--tidy", default="clang-tidy-22")
 parser.add_argument("--system-include", action="append", default=[])
 parser.add_argument("--cache", type=pathlib.Path)
 parser.add_argument("--jobs", type=int, default=2)
+parser.add_argument("--all", action="store_true", help="read all sources")
 options = parser.parse_args()
 
 root = options.root.resolve()
@@ -34,8 +37,10 @@ def lint(path):
 
 
 def main():
+    changed = None if options.all else touched(root)
     sources = sorted(path for name in checked for path in (root / name).rglob("*.cpp")
-                     if root / "bench/peers" not in path.parents and "test" not in path.relative_to(root).parts)
+                     if root / "bench/peers" not in path.parents and "test" not in path.relative_to(root).parts
+                     and (changed is None or path in changed))
     settings = [root / ".clang-tidy", *sorted(root.glob("*/.clang-tidy"))]
     salt = " ".join([*command, *flags, *(path.read_text() for path in settings)])
     linted, failed = check_changed(sources, folders, salt, lint, options.cache, options.jobs)

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import json
 import re
+import subprocess
 
 
 @functools.cache
@@ -46,6 +47,21 @@ def save(cache, passed):
         partial = cache.with_suffix(".partial")
         partial.write_text(json.dumps(passed, indent=1))
         partial.replace(cache)
+
+
+def touched(root):
+    """The files that differ from the commit in tools/checked_commit, at which all passed.
+
+    None if that cannot be told: without git, or where the clone does not reach back to the commit.
+    """
+    commit = read(root / "tools" / "checked_commit").strip()
+    listed = []
+    for command in (["diff", "--name-only", commit], ["ls-files", "--others", "--exclude-standard"]):
+        done = subprocess.run(["git", "-C", str(root), *command], text=True, capture_output=True)
+        if done.returncode != 0:
+            return None
+        listed += done.stdout.splitlines()
+    return {(root / name).resolve() for name in listed}
 
 
 def check_changed(paths, folders, salt, check, cache=None, jobs=2):

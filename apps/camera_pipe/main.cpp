@@ -4,6 +4,7 @@
 #include "common/options.h"
 #include "common/picture.h"
 #include "common/run.h"
+#include <cstdio>
 
 using namespace tessera::apps;
 
@@ -41,6 +42,8 @@ void run(const Options &options) {
     // The tables are computed in floats: one step of the curve or of the matrix either way.
     if (options.check) check_close(result, camera_pipe_reference(raw, camera), {4, 0});
     save_picture(result, options);
+    std::printf("%dx%d of %dx%d pixels: the filters lack neighbours for those at the border\n",
+                result.width(), result.height(), raw.width(), raw.height());
 }
 
 }  // namespace

@@ -27,12 +27,14 @@ if readelf -d tessera/lib*/libtessera.so | grep NEEDED.*LLVM; then
 fi
 
 cp -r "$here" project
+sed -n '/^```c$/,/^```$/p' "$here/../../README.md" | sed '1d;$d' >project/from_readme.c
 configure() { # <folder> <arguments>
     cmake -S project -B "$1" -G "${GENERATOR:-Ninja}" -DCMAKE_PREFIX_PATH="$work/tessera" "${@:2}"
 }
 configure native >/dev/null
 cmake --build native >/dev/null
 expect "the project" "15 238 20 255" "$(native/brighter)"
+expect "the program in README.md" 150 "$(native/from_readme)"
 test -s native/brighten.files/brighten.stmt
 contains "the help" "$(native/brighten_generator --help)" "parameter vector_size=16"
 
