@@ -1,14 +1,86 @@
 #include "base/error.h"
 #include "interpret/statement_run.h"
+#include "ir/operators.h"
 
 // Copies that end later than they begin, and the instructions of tensor cores.
 namespace tessera::interpret {
 
 using namespace ir;
 
+namespace {
+
+// What a thread has the machine access in memory: at the places that some operands say.
+struct MachineAccesses {
+    size_t first = 0, end = 0;  // operands
+    int64_t aligned_to = 1, bytes = 0;
+    const char *what = "";
+};
+
+// The element whose place it is; null: storage is not flat yet.
+const Load *element_at(const Expr &place) {
+    const Expr *e = &place;
+    while (const Let *let = e->as<Let>()) e = &let->body;
+    const auto *c = e->as<IntrinsicCall>();
+    return c && c->op == Intrinsic::address_of ? c->args[0].as<Load>() : nullptr;
+}
+
+MachineAccesses accesses_of(const MachineOp &s) {
+    constexpr size_t before_places = 9;  // operands of mma and wgmma: lower/gpu/tensor_operands.h
+    constexpr int64_t chunk = 16, panel = 128;
+    const size_t count = s.operands.size();
+    MachineAccesses found;
+    switch (s.op) {
+    case MachineOpKind::mma:
+        found = {before_places, count, chunk, chunk, "ldmatrix loads a row"};
+        break;
+    case MachineOpKind::wgmma:
+        found = {before_places, count, chunk, chunk, "wgmma reads an operand"};
+        break;
+    case MachineOpKind::copy_tile: found = {0, 1, panel, chunk, "a copy of a box is made"}; break;
+    case MachineOpKind::store_quads:
+        if (count > 2) found = {count - 1, count, chunk, chunk, "threads store together"};
+        break;
+    case MachineOpKind::copy_async: break;  // its accesses say how they are aligned
+    }
+    const Load *element = found.first < found.end ? element_at(s.operands[found.first]) : nullptr;
+    // Else they store one element after the other.
+    const bool is_wide =
+        element && (s.op != MachineOpKind::store_quads ||
+                    element->alignment.modulus * element->type.element_of().bytes() >= chunk);
+    return is_wide ? found : MachineAccesses();
+}
+
+}  // namespace
+
+// Checks the places of the machine's own accesses, and returns them, and what else is asked for.
+Tape &StatementRun::places_of(const MachineOp &s) {
+    const MachineAccesses accesses = accesses_of(s);
+    const auto begin = s.operands.begin();
+    Tape &places = run_tape(s, [&] {
+        std::vector<Expr> all(begin + ptrdiff_t(accesses.first), begin + ptrdiff_t(accesses.end));
+        if (s.op == MachineOpKind::copy_tile) all.push_back(s.operands.at(1));
+        return all;
+    });
+    for (size_t i = accesses.first; i < accesses.end; i++) {
+        const Symbol buffer = element_at(s.operands[i])->buffer;
+        const Memory &m = *frame.memories.at(buffer);  // as address_of sees it
+        const Word word = places.result(i - accesses.first).word();
+        const auto at = int64_t(word - Word(uintptr_t(m.address(0))));
+        if (at % accesses.aligned_to != 0)
+            throw RuntimeError(str("a misaligned access: ", accesses.what, " of ", buffer,
+                                   " at byte ", at, ", which is no multiple of ",
+                                   accesses.aligned_to));
+        if (!m.holds(at, accesses.bytes))
+            throw RuntimeError(str("out of bounds: ", accesses.what, " of ", buffer, " at byte ",
+                                   at, ", and it has no ", accesses.bytes, " bytes there"));
+    }
+    return places;
+}
+
 // Operations of the machine do what their bodies say; those that copy have done it when they are
 // waited for.
 void StatementRun::run_machine_op(const MachineOp &s) {
+    const Tape &places = places_of(s);
     switch (s.op) {
     case MachineOpKind::mma:
     case MachineOpKind::wgmma:
@@ -18,9 +90,7 @@ void StatementRun::run_machine_op(const MachineOp &s) {
         frame.recorded = &frame.copies.back();
         break;
     case MachineOpKind::copy_tile: {
-        const Word place =
-            run_tape(s, [&] { return std::vector<Expr>{s.operands.at(1)}; }).result().word();
-        CopyBarrier &barrier = copy_barrier(place);
+        CopyBarrier &barrier = copy_barrier(places.result(accesses_of(s).end).word());
         if (barrier.pending.empty())
             throw RuntimeError("a copy for a barrier that expects nothing");
         frame.recorded = &barrier.pending.back();

@@ -53,6 +53,10 @@ public:
     // From now on no element may be accessed.
     void free() { freed = true; }
     bool is_empty() const { return size == 0; }
+    // Returns true if all of these bytes are of its elements.
+    bool holds(int64_t first_byte, int64_t count) const {
+        return first_byte >= low * bytes() && first_byte + count <= (low + size) * bytes();
+    }
     // Memory of the same elements, none of which is written.
     std::shared_ptr<Memory> unwritten_twin() const;
     // Copies the elements of a twin, and what is known of them.

@@ -163,6 +163,7 @@ private:
     void run_fork(const ir::Fork &s);
     void run_invoke(const ir::Invoke &s);
     void run_machine_op(const ir::MachineOp &s);
+    Tape &places_of(const ir::MachineOp &s);
     void run_if(const ir::IfThenElse &s);
 
     void load(const ir::Load &node, Operands operands, Value &result);

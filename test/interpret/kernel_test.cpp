@@ -282,6 +282,32 @@ TEST_SUITE("kernels in the statement interpreter") {
                                       "            barrier_wait(address_of(bar[0]), 1)\n")),
                              doctest::Contains("nobody has begun"), RuntimeError);
     }
+    TEST_CASE("what the machine accesses by 16 bytes at a time lies at multiples of as many") {
+        const auto loaded_at = [](const char *place) {
+            return with(reverse, "out[b*8 + t] = f[7 - t]",
+                        str("machine_op mma(0, 0, 0, 0, 0, 0, 0, 0, 0, address_of(f[", place,
+                            "])): out[b*8 + t] = f[7 - t]"));
+        };
+        CHECK(is_reversed(run(loaded_at("t % 2 * 4"))));
+        CHECK_THROWS_WITH_AS(run(loaded_at("t % 2 * 2")),
+                             doctest::Contains("a misaligned access: ldmatrix loads a row of f at "
+                                               "byte 8, which is no multiple of 16"),
+                             RuntimeError);
+        CHECK_THROWS_WITH_AS(run(loaded_at("t % 2 * 8")),
+                             doctest::Contains("out of bounds: ldmatrix loads a row of f at byte "
+                                               "32, and it has no 16 bytes there"),
+                             RuntimeError);
+        CHECK_THROWS_WITH_AS(run(with(by_one, "address_of(f[0])", "address_of(f[4])")),
+                             doctest::Contains("a copy of a box is made of f at byte 16, which is "
+                                               "no multiple of 128"),
+                             RuntimeError);
+        CHECK_THROWS_WITH_AS(
+            run(with(reverse, "out[b*8 + t]",
+                     "machine_op store_quads(t, 0, 0, address_of(out[ramp(b*8 + t, 1, 4) "
+                     "aligned(4, 0)]:int32x4)): out[b*8 + t]")),
+            doctest::Contains("a misaligned access: threads store together of out at byte 28"),
+            RuntimeError);
+    }
     TEST_CASE("a slot that is copied to while others still read it is a race") {
         const std::string again =
             by_one + std::string("            if t == 0: machine_op copy_async():\n"
