@@ -23,13 +23,15 @@ public:
            const Substitution &lets)
         : element(element), along(along), stage(stage) {
         for (const Expr &arg : element.args) args.push_back(substitute(lets, arg));
+        find_storage();
         own_dimension = only_dimension_of(along);
         k_dimension = only_dimension_of(stage.sum);
         for (const Expr &arg : args) fits &= step_of(arg, other) == 0;
-        fits &= own_dimension + k_dimension == 1;
-        find_storage();
+        fits &= own_dimension < args.size() && k_dimension < args.size();
+        fits &= (own_dimension == dense) != (k_dimension == dense);
+        check();
     }
-    bool is_along_k() const { return k_dimension == 0; }
+    bool is_along_k() const { return k_dimension == dense; }
     Expr place(const Expr &own, const Expr &k) const {
         return call(Handle(), Intrinsic::address_of,
                     {element.with<&Call::args>(coordinates(own, k))});
@@ -41,6 +43,8 @@ public:
     }
 
 private:
+    static constexpr int32_t row_of_fragment = 8;  // elements
+
     // The dimension in which a loop runs over neighbours, if it is in no other.
     size_t only_dimension_of(const For &loop) {
         size_t found = args.size();
@@ -59,29 +63,38 @@ private:
         return at;
     }
     void find_storage() {
-        if (!fits)
-            refuse("is indexed by a row or a column and by what is summed, each in one "
-                   "dimension, one after the other");
         const auto found = stage.storage.find(element.callee);
         ring = found == stage.storage.end() ? nullptr : found->second;
-        const bool is_wgmma = stage.instruction.loops == LoopKind::WGMMA;
+        if (ring && !ring->storage.order.empty()) dense = size_t(ring->storage.order[0].dim);
+    }
+    void check() const {
+        if (!fits)
+            refuse("is indexed by a row or a column and by what is summed, each in one "
+                   "dimension, one after the other, of which its storage has one innermost");
         const bool is_shared = ring && traits_of(ring->memory).space == AddressSpace::Shared;
         if (!is_shared) refuse("is staged in MemoryType::GPUShared");
         const bool is_ring = ring->storage.is_async && ring->storage.copies.defined();
-        if (!is_wgmma) return;
+        if (stage.instruction.loops != LoopKind::WGMMA) return check_fragments();
         if (!is_ring) refuse("is staged by async() and ring_buffer()");
         check_begin();
+    }
+    bool is_multiple(size_t d, const Expr &at, int32_t of) const {
+        const Expr from_first = at - ring->bounds[d].min;
+        return is_const(simplify(remove_likely(stage.lets.expand(from_first)) % of), 0);
+    }
+    // Fragments are loaded by rows of 16 bytes, at multiples of as many.
+    void check_fragments() const {
+        if (!is_multiple(dense, coordinates(0, 0)[dense], row_of_fragment))
+            refuse(str("begins at a multiple of ", row_of_fragment,
+                       " elements of the innermost dimension of what is staged"));
     }
     // The machine finds rows of 128 bytes, eight at a time, at multiples of 1024 bytes.
     void check_begin() const {
         constexpr int32_t rows_together = 8;
         const std::vector<Expr> first = coordinates(0, 0);
-        const auto begins = [&](size_t d, int32_t multiple) {
-            const Expr at = remove_likely(stage.lets.expand(first[d]));
-            return is_const(simplify(at % multiple), 0);
-        };
-        const bool is_aligned = begins(0, panel_elements) && begins(1, rows_together) &&
-                                panel() > 0 && panel() / panel_elements % rows_together == 0;
+        const bool is_aligned = is_multiple(0, first[0], panel_elements) &&
+                                is_multiple(1, first[1], rows_together) && panel() > 0 &&
+                                panel() / panel_elements % rows_together == 0;
         if (!is_aligned)
             refuse(str("begins at a multiple of ", panel_elements, " columns and ", rows_together,
                        " rows of what is staged, which has a multiple of ", rows_together,
@@ -98,7 +111,7 @@ private:
     const TensorizedStage &stage;
     std::vector<Expr> args;
     const Realize *ring = nullptr;
-    size_t k_dimension = 0, own_dimension = 0;
+    size_t k_dimension = 0, own_dimension = 0, dense = 0;  // the innermost one
     bool fits = true;
 };
 

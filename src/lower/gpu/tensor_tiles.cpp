@@ -8,11 +8,13 @@
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/tensor_operands.h"
-#include "lower/gpu/tile_layout.h"
+#include "lower/gpu/tile_nest.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_name.h"
 #include <algorithm>
+#include <numeric>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -21,142 +23,10 @@ using algebra::simplify;
 
 namespace {
 
-bool is_over_warps(const For &loop) {
-    return tensor_instruction_of_threads(loop.loop_kind) != nullptr;
-}
-
-// What a nest over warps does with a Tile.
-struct TileNest {
-    const TensorInstructionInfo *instruction = nullptr;
-    std::vector<const For *> warps;  // outermost first
-    const For *rows = nullptr, *columns = nullptr, *sum = nullptr;
-    const Provide *stage = nullptr;
-    std::vector<Expr> element;   // coordinates of the Tile in terms of the loops
-    bool is_tensorized = false;  // by an instruction
-    bool is_store = false;       // of what is computed of the Tile
-
-    std::unordered_map<const For *, int64_t> counts;  // iterations; 0: nobody knows
-
-    int64_t count(const For *loop) const { return counts.at(loop); }
-};
-
-[[noreturn]] void refuse(const Realize &tile, const For &nest, const std::string &why) {
-    throw CompileError(nest.origin.kind_written, str("the ", loop_name(nest), ", which works on ",
-                                                     tile.func, " in MemoryType::Tile: ", why));
-}
-
-// Finds the parts of a nest, and checks its form.
-class ReadNest final : public Visitor {
-public:
-    ReadNest(const Realize &tile, const For &outermost, const LetScope &around)
-        : tile(tile), outermost(outermost), scope(around) {
-        (*this)(Stmt(&outermost));
-        if (!nest.stage) refuse("it has to be around one stage, in which there is one definition");
-        find_element();
-        find_loops();
-        check_sizes();
-    }
-    TileNest nest;
-
-private:
-    void visit(const For &loop) override {
-        const auto count = as_const_int(simplify(remove_likely(scope.expand(loop.extent))));
-        nest.counts[&loop] = std::max<int64_t>(0, count.value_or(0));
-        if (is_over_warps(loop)) {
-            nest.warps.push_back(&loop);
-            nest.instruction = tensor_instruction_of_threads(loop.loop_kind);
-        } else {
-            loops.push_back(&loop);
-        }
-        Visitor::visit(loop);
-    }
-    void visit(const LetStmt &let) override {
-        scope.push_let(let.name, let.value);
-        (*this)(let.body);
-    }
-    void visit(const IfThenElse &branch) override {
-        has_condition = true;
-        Visitor::visit(branch);
-    }
-    void visit(const Provide &p) override {
-        if (nest.stage) refuse("it has to be around one stage, in which there is one definition");
-        nest.stage = &p;
-        has_condition |= p.predicate.defined();
-    }
-    void find_element() {
-        nest.is_store = nest.stage->func != tile.func;
-        if (!nest.is_store) return see(nest.stage->args);
-        for_each_node(Stmt(nest.stage), [&](const Call &c) {
-            if (c.callee == tile.func) see(c.args);
-        });
-    }
-    void see(const std::vector<Expr> &args) {
-        std::vector<Expr> expanded;
-        for (const Expr &arg : args) expanded.push_back(simplify(scope.expand(arg)));
-        if (nest.element.empty()) nest.element = expanded;
-        for (size_t d = 0; d < expanded.size(); d++) {
-            if (!equal(expanded[d], nest.element[d]))
-                refuse(str("it uses two elements of it at a time, at ", nest.element[d], " and ",
-                           expanded[d]));
-        }
-    }
-    void find_loops() {
-        std::erase_if(loops, [&](const For *l) { return nest.count(l) == 1; });
-        for (const For *loop : loops) {
-            const auto x = step_of(nest.element[0], *loop), y = step_of(nest.element[1], *loop);
-            const For *&place = x == 1 && y == 0   ? nest.columns
-                                : x == 0 && y == 1 ? nest.rows
-                                                   : nest.sum;
-            const bool fits = (x == 0 && (y == 0 || y == 1)) || (x == 1 && y == 0);
-            if (!fits || place)
-                refuse(str("one loop runs over neighbouring columns of it, one over rows, and one "
-                           "over what is summed at most; the ",
-                           loop_name(*loop), " is none of these"));
-            place = loop;
-        }
-        if (!nest.columns || !nest.rows) refuse("it has no loop over columns or none over rows");
-        const LoopKind kind = nest.columns->loop_kind;
-        nest.is_tensorized = tensor_instruction(kind) != nullptr;
-        for (const For *loop : loops) {
-            const bool same = tensor_instruction(loop->loop_kind) == tensor_instruction(kind);
-            if (!same) refuse("either all loops within it are tensorized, or none");
-        }
-        if (nest.is_tensorized && (!nest.sum || has_condition))
-            refuse("what is tensorized has a loop over what is summed, and no conditions, such as "
-                   "those of a split that does not divide the sum");
-        if (nest.is_tensorized && tensor_instruction(kind) != nest.instruction)
-            refuse(str("instructions ", tensor_instruction(kind)->name,
-                       " are run by the iterations of ",
-                       traits_of(tensor_instruction(kind)->threads).directive));
-    }
-    void check_sizes() const {
-        for (const For *loop : nest.warps) {
-            if (nest.count(loop) == 0)
-                refuse(str("how many iterations the ", loop_name(*loop),
-                           " has is not known; it is ", simplify(loop->extent)));
-        }
-        const TensorInstructionInfo &i = *nest.instruction;
-        const int64_t rows = nest.count(nest.rows), columns = nest.count(nest.columns);
-        if (rows <= 0 || rows % i.rows != 0)
-            refuse(str("the number of rows of each iteration has to be a multiple of ", i.rows,
-                       " that is known; it is ", simplify(nest.rows->extent)));
-        if (columns <= 0 || columns % i.columns_step != 0 || columns > i.most_columns)
-            refuse(str("the number of columns has to be a multiple of ", i.columns_step,
-                       " that is known, up to ", i.most_columns, "; it is ",
-                       simplify(scope.expand(nest.columns->extent))));
-    }
-    [[noreturn]] void refuse(const std::string &why) const { lower::refuse(tile, outermost, why); }
-
-    const Realize &tile;
-    const For &outermost;
-    std::vector<const For *> loops;  // but those over warps
-    bool has_condition = false;
-    LetScope scope;
-};
-
-// Of which element of a Tile an iteration of the loops over warps has the first one: in terms of
-// these loops, numbered from the outside.
-std::vector<Expr> first_element(const TileNest &nest, const Realize &tile, const LetScope &lets) {
+// The column and the row of the first element of a Tile that an iteration of the loops over warps
+// has: in terms of these loops, numbered from the outside.
+std::vector<Expr> first_element(const TileNest &nest, const TileNest::Element &element,
+                                const LetScope &lets) {
     static const Symbol numbered[] = {Symbol::interned("warp.0"), Symbol::interned("warp.1"),
                                       Symbol::interned("warp.2")};
     Substitution values{{nest.rows->name, nest.rows->min}, {nest.columns->name, nest.columns->min}};
@@ -164,19 +34,20 @@ std::vector<Expr> first_element(const TileNest &nest, const Realize &tile, const
         const For &loop = *nest.warps[w];
         values[loop.name] = int32_variable(numbered[std::min<size_t>(w, 2)]) + loop.min;
     }
+    const TileDimensions dimensions = tile_dimensions(*element.tile, lets);
     std::vector<Expr> first;
-    for (size_t d = 0; d < nest.element.size(); d++)
-        first.push_back(simplify(
-            remove_likely(lets.expand(substitute(values, nest.element[d]) - tile.bounds[d].min))));
+    for (size_t d : {dimensions.columns, dimensions.rows})
+        first.push_back(simplify(remove_likely(
+            lets.expand(substitute(values, element.at[d]) - element.tile->bounds[d].min))));
     return first;
 }
 
 // Rewrites one nest.
 class ShareNest final : public Mutator {
 public:
-    ShareNest(const TileNest &nest, const Realize &tile, const Realizations &storage,
+    ShareNest(const TileNest &nest, const Tiles &tiles, const Realizations &storage,
               const LetScope &lets)
-        : nest(nest), tile(tile), storage(storage), lets(lets), lane(Symbol::fresh("lane")) {}
+        : nest(nest), tiles(tiles), storage(storage), lets(lets), lane(Symbol::fresh("lane")) {}
 
     Stmt operator()(const For &outermost) { return visit(outermost); }
 
@@ -258,135 +129,91 @@ private:
     }
     Expr visit(const Call &c) override {
         Expr e = Mutator::visit(c);
-        if (c.callee != tile.func) return e;
+        if (!tiles.contains(c.callee)) return e;
         return e.as<Call>()->with<&Call::args>({accumulator()});
     }
     Stmt visit(const Provide &p) override {
         Stmt s = Mutator::visit(p);
-        if (p.func != tile.func) return s;
+        if (!tiles.contains(p.func)) return s;
         return s.as<Provide>()->with<&Provide::args>({accumulator()});
     }
 
     const TileNest &nest;
-    const Realize &tile;
+    const Tiles &tiles;
     const Realizations &storage;
     const LetScope &lets;
     const Symbol lane, tile_row = Symbol::fresh("tile_row"), half = Symbol::fresh("half"),
                        block = Symbol::fresh("block"), pair = Symbol::fresh("pair");
 };
 
-// Rewrites all nests that work on one Tile.
-class ShareTile final : public Mutator {
-public:
-    ShareTile(const Realize &tile, const LetScope &around, Realizations storage)
-        : tile(tile), lets(around), storage(std::move(storage)) {}
+class ShareTiles final : public Mutator {
+    // How the first nest that works on a Tile has shared it out.
+    struct Shared {
+        TileNest nest;
+        std::vector<Expr> first;  // column and row of each iteration of the loops over warps
+    };
 
-    Stmt shared() {
-        if (tile.types.size() != 1 || tile.bounds.size() != 2 || tile.types[0] != Float(32)) {
-            throw CompileError(tile.storage.compute_written,
-                               str("store_in of ", tile.func,
-                                   ": MemoryType::Tile holds one float32 value of two dimensions"));
-        }
-        const Stmt body = Mutator::operator()(tile.body);
-        if (!first.instruction) {
+    Stmt visit(const Realize &r) override {
+        storage[r.func] = &r;
+        if (r.memory == MemoryType::Tile) return shared(r);
+        const Stmt s = Mutator::visit(r);
+        const bool is_ring = r.storage.is_async && r.storage.copies.defined();
+        return of_fragments.contains(r.func) && !is_ring ? aligned(*s.as<Realize>()) : s;
+    }
+    // Each row begins at a multiple of 16 bytes, as fragments are loaded.
+    static Stmt aligned(const Realize &operand) {
+        const int32_t elements = 16 / operand.types[0].bytes();
+        StorageFacts facts = operand.storage;
+        if (facts.order.empty()) facts.order.push_back({0, {}, {}, {}, {}});
+        Expr &alignment = facts.order[0].alignment;
+        const auto wanted = as_const_int(alignment.defined() ? simplify(alignment) : Expr(1));
+        alignment = wanted ? Expr(std::lcm(int32_t(*wanted), elements)) : alignment * elements;
+        return operand.with<&Realize::storage>(facts);
+    }
+    void note_fragments(const Stmt &nest) {
+        for_each_node(nest, [&](const MachineOp &op) {
+            if (op.op != MachineOpKind::mma) return;
+            for (const Expr &operand : op.operands)
+                for_each_node(operand, [&](const Call &c) { of_fragments.insert(c.callee); });
+        });
+    }
+    Stmt shared(const Realize &tile) {
+        tile_dimensions(tile, lets);
+        tiles[tile.func] = &tile;
+        const Stmt body = (*this)(tile.body);
+        tiles.erase(tile.func);
+        const auto found = shares.find(tile.func);
+        if (found == shares.end()) {
             throw CompileError(tile.storage.compute_written,
                                str("store_in of ", tile.func,
                                    ": MemoryType::Tile is for what is "
                                    "computed within gpu_warps or gpu_warpgroups"));
         }
-        const int64_t elements = first.count(first.rows) * first.count(first.columns);
-        return tile.with<&Realize::bounds, &Realize::body, &Realize::storage>(
-            {{0, int32_t(elements / first.instruction->lanes)}}, body, own_storage());
-    }
-
-private:
-    StorageFacts own_storage() const {
+        const TileNest nest = std::move(found->second.nest);
+        shares.erase(found);
+        const int64_t elements = nest.count(nest.rows) * nest.count(nest.columns);
         StorageFacts facts = tile.storage;
         facts.order.clear();
         facts.folds.clear();
-        return facts;
-    }
-    bool uses_tile(const Stmt &s) const {
-        bool any = false;
-        for_each_node(s, [&](const Call &c) { any |= c.callee == tile.func; });
-        for_each_node(s, [&](const Provide &p) { any |= p.func == tile.func; });
-        return any;
-    }
-    Stmt visit(const For &loop) override {
-        if (!uses_tile(Stmt(&loop))) return Stmt(&loop);
-        if (!is_over_warps(loop)) return Mutator::visit(loop);
-        ReadNest read(tile, loop, lets);
-        check_alike(read.nest, loop);
-        return ShareNest(read.nest, tile, storage, lets)(loop);
+        return tile.with<&Realize::bounds, &Realize::body, &Realize::storage>(
+            {{0, int32_t(elements / nest.instruction->lanes)}}, body, facts);
     }
     Stmt visit(const LetStmt &let) override {
+        const Expr value = (*this)(let.value);
         lets.push_let(let.name, let.value);
-        const Stmt s = Mutator::visit(let);
+        const Stmt body = (*this)(let.body);
         lets.pop_let(let.name);
-        return s;
-    }
-    Stmt visit(const Provide &p) override {
-        if (!uses_tile(Stmt(&p))) return Stmt(&p);
-        throw CompileError(tile.storage.compute_written,
-                           str("store_in of ", tile.func,
-                               ": what is in MemoryType::Tile is computed and used within loops of "
-                               "gpu_warps or gpu_warpgroups; here it is outside of any"));
-    }
-    void check_alike(const TileNest &nest, const For &loop) {
-        const std::vector<Expr> element = first_element(nest, tile, lets);
-        if (!first.instruction) {
-            first = nest;
-            first_elements = element;
-            return;
-        }
-        bool alike = nest.instruction == first.instruction &&
-                     nest.warps.size() == first.warps.size() &&
-                     nest.count(nest.rows) == first.count(first.rows) &&
-                     nest.count(nest.columns) == first.count(first.columns);
-        for (size_t w = 0; alike && w < nest.warps.size(); w++)
-            alike = nest.count(nest.warps[w]) == first.count(first.warps[w]);
-        for (size_t d = 0; alike && d < element.size(); d++)
-            alike = equal(element[d], first_elements[d]);
-        if (alike) return;
-
-        const auto text = [](const TileNest &n, const std::vector<Expr> &e) {
-            return str(n.count(n.columns), " columns and ", n.count(n.rows), " rows from (", e[0],
-                       ", ", e[1], ") on");
-        };
-        refuse(tile, loop,
-               str("each iteration has to work on the elements that the same iteration of the ",
-                   loop_name(*first.warps[0]), " has in its registers: that has ",
-                   text(first, first_elements), ", and this ", text(nest, element)));
-    }
-
-    Stmt visit(const Realize &r) override {
-        storage[r.func] = &r;
-        return Mutator::visit(r);
-    }
-
-    const Realize &tile;
-    LetScope lets;
-    Realizations storage;  // around
-    TileNest first;
-    std::vector<Expr> first_elements;
-};
-
-class ShareTiles final : public Mutator {
-    Stmt visit(const Realize &r) override {
-        storage[r.func] = &r;
-        if (r.memory != MemoryType::Tile) return Mutator::visit(r);
-        const Stmt shared = ShareTile(r, lets, storage).shared();
-        const auto &tile = *shared.as<Realize>();
-        return tile.with<&Realize::body>((*this)(tile.body));
-    }
-    Stmt visit(const LetStmt &let) override {
-        lets.push_let(let.name, let.value);
-        const Stmt s = Mutator::visit(let);
-        lets.pop_let(let.name);
-        return s;
+        return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     // Others are loops over threads, the lanes of which are within.
     Stmt visit(const For &loop) override {
+        if (is_over_warps(loop) && uses_tile(Stmt(&loop))) {
+            const TileNest nest = read_tile_nest(tiles, loop, lets);
+            for (const TileNest::Element &element : nest.elements) check_alike(nest, element, loop);
+            const Stmt s = ShareNest(nest, tiles, storage, lets)(loop);
+            note_fragments(s);
+            return s;
+        }
         Stmt s = Mutator::visit(loop);
         if (tensor_instruction(loop.loop_kind)) {
             throw CompileError(loop.origin.kind_written,
@@ -396,8 +223,58 @@ class ShareTiles final : public Mutator {
         if (!is_over_warps(loop)) return s;
         return s.as<For>()->with<&For::loop_kind>(LoopKind::GPUThread);
     }
+    bool uses_tile(const Stmt &s) const {
+        bool any = false;
+        for_each_node(s, [&](const Call &c) { any |= tiles.contains(c.callee); });
+        for_each_node(s, [&](const Provide &p) { any |= tiles.contains(p.func); });
+        return any;
+    }
+    Stmt visit(const Provide &p) override {
+        refuse_outside(p.func);
+        return Mutator::visit(p);
+    }
+    Expr visit(const Call &c) override {
+        refuse_outside(c.callee);
+        return Mutator::visit(c);
+    }
+    void refuse_outside(Symbol func) const {
+        const auto tile = tiles.find(func);
+        if (tile == tiles.end()) return;
+        throw CompileError(tile->second->storage.compute_written,
+                           str("store_in of ", func,
+                               ": what is in MemoryType::Tile is computed and used within loops of "
+                               "gpu_warps or gpu_warpgroups; here it is outside of any"));
+    }
+    void check_alike(const TileNest &nest, const TileNest::Element &element, const For &loop) {
+        const std::vector<Expr> here = first_element(nest, element, lets);
+        const auto [place, is_new] = shares.try_emplace(element.tile->func, Shared{nest, here});
+        if (is_new) return;
+        const auto &[before, there] = place->second;
+        bool alike = nest.instruction == before.instruction &&
+                     nest.warps.size() == before.warps.size() &&
+                     nest.count(nest.rows) == before.count(before.rows) &&
+                     nest.count(nest.columns) == before.count(before.columns);
+        for (size_t w = 0; alike && w < nest.warps.size(); w++)
+            alike = nest.count(nest.warps[w]) == before.count(before.warps[w]);
+        for (size_t d = 0; alike && d < here.size(); d++) alike = equal(here[d], there[d]);
+        if (alike) return;
+
+        const auto text = [](const TileNest &n, const std::vector<Expr> &e) {
+            return str(n.count(n.columns), " columns and ", n.count(n.rows), " rows from (", e[0],
+                       ", ", e[1], ") on");
+        };
+        refuse_nest(
+            *element.tile, loop,
+            str("each iteration has to work on the elements that the same iteration of the ",
+                loop_name(*before.warps[0]), " has in its registers: that has ",
+                text(before, there), ", and this ", text(nest, here)));
+    }
+
     LetScope lets;
     Realizations storage;  // around
+    Tiles tiles;           // around
+    std::unordered_map<Symbol, Shared> shares;
+    std::unordered_set<Symbol> of_fragments;  // what instructions mma read
 };
 
 }  // namespace

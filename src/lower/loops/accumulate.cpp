@@ -49,6 +49,26 @@ std::optional<ReduceOp> operation_of(const Expr &e) {
 
 }  // namespace
 
+// As if the element had a place in flat memory, and all others of the Func another one.
+std::optional<Accumulation> as_accumulation(const Provide &update) {
+    if (update.values.size() != 1 || update.predicate.defined()) return {};
+    class Flat final : public Mutator {
+    public:
+        explicit Flat(const Provide &update) : update(update) {}
+
+    private:
+        Expr visit(const Call &c) override {
+            if (c.callee != update.func) return Mutator::visit(c);
+            bool same = true;
+            for (size_t d = 0; d < c.args.size(); d++) same &= equal(c.args[d], update.args[d]);
+            return Load::make(c.type, c.callee, same ? 0 : 1);
+        }
+        const Provide &update;
+    };
+    const Stmt store = Store::make(update.func, Flat(update)(update.values[0]), 0);
+    return as_accumulation(*store.as<Store>(), false);
+}
+
 std::optional<Accumulation> as_accumulation(const Store &store, bool strict_float) {
     auto op = operation_of(store.value);
     if (!op) return {};
