@@ -124,11 +124,11 @@ namespace tessera::ir {
                                       are done but those of so many groups, the last ones; place   \
                                       of the accumulators */                                       \
     X(gpu_processors, 0, false)    /* int32: of the device that kernels run on; 1 if there is none */ \
-    X(tensor_map, -1, false)       /* handle: where the first element of a buffer of two           \
-                                      dimensions is (address_of within a kernel, then              \
-                                      device_address), one element's bytes, both extents, the      \
-                                      stride of the second dimension in elements, and the sizes of \
-                                      the box that one copy_tile copies */
+    X(tensor_map, -1, false)       /* handle: where the first element of a buffer is (address_of   \
+                                      within a kernel, then device_address), one element's bytes,  \
+                                      and what the runtime's tessera_cuda_tensor_map is told of    \
+                                      the buffer, and of the box that one copy_tile copies, in its \
+                                      argument `shape` */
 
 // The operations of the runtime for lowered code: an int32, if nothing else is said. How it is
 // called there is the back end's (for a CPU: lower/finish/runtime_calls.h).

@@ -31,6 +31,7 @@
 #include "lower/gpu/pipeline_copies.h"
 #include "lower/gpu/stripe_lanes.h"
 #include "lower/gpu/tensor_tiles.h"
+#include "lower/gpu/unit_dimensions.h"
 #include "lower/gpu/widen_quads.h"
 #include "lower/loops/adjacent_gathers.h"
 #include "lower/loops/interleave.h"
@@ -114,6 +115,7 @@ constexpr Pass all_passes[] = {
     {"ring buffers", add_ring_buffers},
     {"skip stages", skip_stages},  // after sliding: what a stage reads is final
     {"order blocks", order_blocks},
+    {"drop unit dimensions", drop_unit_dimensions},
     {"share tiles", share_tiles},
     {"pipeline copies", pipeline_copies},  // after sharing: the threads are there
     {"fork async", fork_async},  // after folding, which decides whether threads take turns

@@ -7,7 +7,7 @@ namespace {
 
 // The numbers of cuTensorMapEncodeTiled (cuda.h).
 constexpr int no_interleave = 0, swizzle_128_bytes = 3, promote_256_bytes = 3, fill_with_zeros = 0;
-constexpr uint32_t matrix = 2;  // dimensions
+constexpr uint32_t most_dimensions = 5;
 
 // CUtensorMapDataType of an element that is copied as it is; -1 if there is none.
 int data_type(int32_t element_bytes) {
@@ -22,6 +22,21 @@ int data_type(int32_t element_bytes) {
 
 int fail(void *user_context, const Message &why) {
     return why.raise(user_context, tessera_error_code_device_run_failed);
+}
+
+int refuse(void *user_context, void *address, int32_t element_bytes, uint32_t rank,
+           const int32_t *extents, const int32_t *distances, const int32_t *sizes) {
+    Message why;
+    why << "a matrix of ";
+    for (uint32_t i = 0; i < rank; i++) why << (i ? " x " : "") << extents[i];
+    why << " elements of " << element_bytes << " bytes at " << uint64_t(uintptr_t(address))
+        << ", with ";
+    for (uint32_t i = 0; i + 1 < rank; i++)
+        why << (i ? " and " : "") << int64_t(distances[i]) * element_bytes;
+    why << " bytes from row to row, cannot be copied in boxes of ";
+    for (uint32_t i = 0; i < rank; i++) why << (i ? " x " : "") << sizes[i];
+    why << ": its address and its rows have to be at multiples of 16 bytes";
+    return fail(user_context, why);
 }
 
 }  // namespace
@@ -45,27 +60,28 @@ int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_
     const Scope scope(user_context);  // the driver wants a context, and uses nothing of it
     if (scope.error()) return scope.error();
     const Driver *d = &scope.driver();
-    const int64_t row = int64_t(shape[2]) * element_bytes;
-    const uint64_t dims[matrix] = {uint64_t(shape[0]), uint64_t(shape[1])};
-    const uint64_t strides[matrix - 1] = {uint64_t(row)};
-    const uint32_t box[matrix] = {uint32_t(shape[3]), uint32_t(shape[4])}, steps[matrix] = {1, 1};
-    if (shape[5] != 1)
+    const auto rank = uint32_t(shape[0]);
+    const int32_t *extents = shape + 1, *distances = extents + rank, *sizes = distances + rank - 1,
+                  step = sizes[rank];
+    uint64_t dims[most_dimensions], strides[most_dimensions];
+    uint32_t box[most_dimensions], steps[most_dimensions];
+    for (uint32_t i = 0; i < rank; i++) {
+        dims[i] = uint64_t(extents[i]);
+        box[i] = uint32_t(sizes[i]);
+        steps[i] = 1;
+        if (i > 0) strides[i - 1] = uint64_t(int64_t(distances[i - 1]) * element_bytes);
+    }
+    if (step != 1)
         return fail(
             user_context,
-            Message() << "a matrix whose elements are " << shape[5]
+            Message() << "a matrix whose elements are " << step
                       << " elements apart cannot be copied in boxes: they have to be dense");
     if (!d->encode_tiled)
         return fail(user_context, Message() << "the CUDA driver is too old: it has no tensor maps");
     const Result r =
-        d->encode_tiled(map, data_type(element_bytes), matrix, address, dims, strides, box, steps,
+        d->encode_tiled(map, data_type(element_bytes), rank, address, dims, strides, box, steps,
                         no_interleave, swizzle_128_bytes, promote_256_bytes, fill_with_zeros);
     if (r == result::success) return 0;
-    return fail(user_context,
-                Message() << "a matrix of " << shape[0] << " x " << shape[1] << " elements of "
-                          << element_bytes << " bytes at " << uint64_t(uintptr_t(address))
-                          << ", with " << row
-                          << " bytes from row to row, cannot be copied in boxes of " << shape[3]
-                          << " x " << shape[4]
-                          << ": its address and its rows have to be at multiples of 16 bytes");
+    return refuse(user_context, address, element_bytes, rank, extents, distances, sizes);
 }
 }

@@ -129,12 +129,16 @@ Value *KernelEmitter::asynchronous_call(const IntrinsicCall &c) {
 
 void KernelEmitter::copy_tile(const MachineOp &node) {
     MemoScope forget(*this);
-    std::vector<Value *> operands = {shared_address(node.operands[0]), value(node.operands[2]),
-                                     value(node.operands[3]), value(node.operands[4]),
-                                     shared_address(node.operands[1])};
-    assembly("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], "
-             "[$1, {$2, $3}], [$4];",
-             "r,l,r,r,r,~{memory}", b.getVoidTy(), operands);
+    constexpr size_t before_coordinates = 3;
+    const size_t rank = node.operands.size() - before_coordinates;
+    std::vector<Value *> operands = {shared_address(node.operands[0]), value(node.operands[2])};
+    for (size_t d = 0; d < rank; d++)
+        operands.push_back(value(node.operands[before_coordinates + d]));
+    operands.push_back(shared_address(node.operands[1]));
+    assembly(str("cp.async.bulk.tensor.", rank,
+                 "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {",
+                 registers(2, int64_t(rank)), "}], [$", rank + 2, "];"),
+             "r,l," + repeated("r", int64_t(rank) + 1) + "~{memory}", b.getVoidTy(), operands);
 }
 
 // Elements that lie together, of 4, 8 or 16 bytes, if they are aligned; else they are copied now.

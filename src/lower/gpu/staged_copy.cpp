@@ -77,7 +77,7 @@ void StagedCopy::refuse(const std::string &why) const {
 // Walks down to what is computed.
 void StagedCopy::read(const Stmt &s) {
     if (const auto *let = s.as<LetStmt>()) {
-        lets.push_back(let);
+        known[let->name] = substitute(known, let->value);
         return read(let->body);
     }
     if (const auto *p = s.as<ProducerConsumer>()) {
@@ -87,7 +87,10 @@ void StagedCopy::read(const Stmt &s) {
     if (const auto *loop = s.as<For>()) {
         if (traits_of(loop->loop_kind).gpu != GPULevel::None)
             refuse("which threads copy is inferred; leave its loops serial");
-        (is_const(simplify(loop->extent), 1) ? single : loops).push_back(loop);
+        if (is_const(simplify(loop->extent), 1))
+            known[loop->name] = substitute(known, loop->min);
+        else
+            loops.push_back(loop);
         return read(loop->body);
     }
     const auto *copy = s.as<Provide>();
@@ -99,23 +102,24 @@ void StagedCopy::read(const Stmt &s) {
 }
 
 void StagedCopy::find_box(const Provide &copy) {
-    if (source->args.size() != dimensions || copy.args.size() != dimensions + 1)
-        refuse("it has two dimensions");
+    if (source->args.size() < dimensions || copy.args.size() != dimensions + 1)
+        refuse("it has two dimensions of more than one element");
     if (loops.size() != dimensions) refuse("it has one loop for each dimension");
-    Substitution at_first, values;
-    for (const For *loop : single) values[loop->name] = loop->min;
-    for (const LetStmt *let : lets) values[let->name] = substitute(values, let->value);
-    const auto expanded = [&](const Expr &e) { return simplify(substitute(values, e)); };
+    Substitution at_first;
+    const auto expanded = [&](const Expr &e) { return simplify(substitute(known, e)); };
     for (const For *loop : loops) at_first[loop->name] = expanded(loop->min);
     slot = expanded(copy.args[dimensions]);
+    for (const Expr &arg : source->args) first.push_back(expanded(arg));
     std::set<const For *> used;
     for (size_t d = 0; d < dimensions; d++) {
-        const Expr to = expanded(copy.args[d]), from = expanded(source->args[d]);
-        const auto moves = [&](const For *loop) { return symbols_in(to).contains(loop->name); };
+        const Expr to = expanded(copy.args[d]);
+        const auto moves = [&](const For *loop) { return uses_symbol(to, loop->name); };
         const auto along = std::ranges::find_if(loops, moves);
         if (std::ranges::count_if(loops, moves) != 1 || step_of(to, **along) != 1)
             refuse("it has one loop for each dimension, over neighbours");
         if (!used.insert(*along).second) refuse("it has another loop for each dimension");
+        const size_t of_source = d == 0 ? 0 : find_rows(**along);
+        const Expr from = first[of_source];
         const auto extent = as_const_int(simplify((*along)->extent));
         const bool begins_at_0 = is_const(simplify(substitute(at_first, to)), 0);
         const Expr shift = simplify(from - to),
@@ -124,12 +128,27 @@ void StagedCopy::find_box(const Provide &copy) {
             refuse(str("each element has the same place in a box of a known size, and not ", to,
                        " for what is at ", from, ", of ", brief((*along)->extent)));
         extents[d] = int32_t(*extent);
-        first.push_back(simplify(substitute(at_first, from)));
+        first[of_source] = simplify(substitute(at_first, from));
+    }
+    for (const Expr &e : first) {
+        for (const For *loop : loops) {
+            if (uses_symbol(e, loop->name))
+                refuse(str("each dimension of what it copies follows one of its loops, or none; ",
+                           e, " is not so"));
+        }
     }
     of_panel = elements_of_panel(ring, extents[0]);
     if (extents[0] % of_panel != 0 || of_panel * ring.types[0].bytes() % chunk_bytes != 0)
         refuse(str("a row has a multiple of ", chunk_bytes, " bytes, or of ", panel_bytes,
                    " if there are more; it has ", extents[0] * ring.types[0].bytes()));
+}
+
+// The dimension of what is copied, but the first one, in which a loop runs.
+size_t StagedCopy::find_rows(const For &along) {
+    for (size_t d = 1; d < first.size(); d++) {
+        if (uses_symbol(first[d], along.name)) row_dimension = d;
+    }
+    return row_dimension;
 }
 
 int64_t StagedCopy::bytes() const {
@@ -140,10 +159,16 @@ Expr StagedCopy::stored(const Expr &x, const Expr &y, const Expr &panel) const {
     return Call::make(ring.types[0], ring.func, CallKind::Func, 0, {x, y, panel, slot});
 }
 
+Expr StagedCopy::source_of(const Expr &x, const Expr &y) const {
+    std::vector<Expr> at = first;
+    at[0] = at[0] + x;
+    at[row_dimension] = at[row_dimension] + y;
+    return source->with<&Call::args>(at);
+}
+
 // The copy of one element.
 Stmt StagedCopy::element(const Expr &x, const Expr &y, const Expr &panel) const {
-    const Expr value = source->with<&Call::args>({first[0] + panel * of_panel + x, first[1] + y});
-    return Provide::make(ring.func, {value}, {x, y, panel, slot});
+    return Provide::make(ring.func, {source_of(panel * of_panel + x, y)}, {x, y, panel, slot});
 }
 
 // Within the production, and the lets around it.
@@ -180,29 +205,38 @@ Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
 // Where the buffer is that is copied from, and how it lies in memory.
 Expr StagedCopy::map() const {
     const Symbol b = source->callee;
-    std::vector<Expr> min, extent;
-    Expr stride, step = 1;
+    std::vector<Expr> min, extents_of_all, strides, box;
+    Expr step = 1;
+    const auto property = [&](BufferField field, size_t d) {
+        return BufferProperty::make(b, field, int(d), source->referent);
+    };
     if (source->call_kind == CallKind::Image) {
-        for (int d = 0; d < int(dimensions); d++) {
-            min.push_back(BufferProperty::make(b, BufferField::Min, d, source->referent));
-            extent.push_back(BufferProperty::make(b, BufferField::Extent, d, source->referent));
+        for (size_t d = 0; d < first.size(); d++) {
+            min.push_back(property(BufferField::Min, d));
+            extents_of_all.push_back(property(BufferField::Extent, d));
+            if (d > 0) strides.push_back(property(BufferField::Stride, d));
         }
-        stride = BufferProperty::make(b, BufferField::Stride, 1, source->referent);
-        step = BufferProperty::make(b, BufferField::Stride, 0, source->referent);
+        step = property(BufferField::Stride, 0);
     } else {
         const auto found = storage.find(b);
         if (found == storage.end() || !found->second->storage.order.empty())
             refuse(str(b, " has to be an image, or a Func that is computed outside of the kernel"));
         for (const Range &r : found->second->bounds) {
+            if (!min.empty())
+                strides.push_back(strides.empty() ? extents_of_all.back()
+                                                  : strides.back() * extents_of_all.back());
             min.push_back(r.min);
-            extent.push_back(r.extent);
+            extents_of_all.push_back(r.extent);
         }
-        stride = extent[0];
     }
+    for (size_t d = 0; d < first.size(); d++)
+        box.push_back(d == 0 ? of_panel : d == row_dimension ? extents[1] : 1);
     const Expr at = call(Handle(), Intrinsic::address_of, {source->with<&Call::args>(min)});
-    return call(
-        Handle(), Intrinsic::tensor_map,
-        {at, ring.types[0].bytes(), extent[0], extent[1], stride, of_panel, extents[1], step});
+    std::vector<Expr> operands = {at, ring.types[0].bytes(), int32_t(first.size())};
+    for (const auto *list : {&extents_of_all, &strides, &box})
+        operands.insert(operands.end(), list->begin(), list->end());
+    operands.push_back(step);
+    return call(Handle(), Intrinsic::tensor_map, operands);
 }
 
 Stmt StagedCopy::by_tiles(const Expr &barrier) const {
@@ -211,6 +245,9 @@ Stmt StagedCopy::by_tiles(const Expr &barrier) const {
         refuse(str("for wgmma a row has a multiple of ", panel_bytes, " bytes; it has ",
                    extents[0] * ring.types[0].bytes()));
     if (extents[1] > most_rows) refuse(str("a box has at most ", most_rows, " rows"));
+    constexpr size_t most_dimensions = 5;  // of a tensor map
+    if (first.size() > most_dimensions)
+        refuse(str("for wgmma what is copied has at most ", most_dimensions, " dimensions"));
     const Expr tensor_map = map();
     const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
     const std::vector<Expr> &min = sample.as<Call>()->args;
@@ -220,11 +257,12 @@ Stmt StagedCopy::by_tiles(const Expr &barrier) const {
         For::make(x, 0, of_panel, LoopKind::Serial, Partition::Never,
                   element(int32_variable(x), int32_variable(y), int32_variable(panel)));
     const Stmt box = For::make(y, 0, extents[1], LoopKind::Serial, Partition::Never, row);
-    const Stmt s = MachineOp::make(MachineOpKind::copy_tile,
-                                   {to, barrier, tensor_map,
-                                    simplify(first[0] - min[0] + int32_variable(panel) * of_panel),
-                                    simplify(first[1] - min[1])},
-                                   box);
+    std::vector<Expr> operands = {to, barrier, tensor_map};
+    for (size_t d = 0; d < first.size(); d++) {
+        const Expr from = d == 0 ? first[d] + int32_variable(panel) * of_panel : first[d];
+        operands.push_back(simplify(from - min[d]));
+    }
+    const Stmt s = MachineOp::make(MachineOpKind::copy_tile, std::move(operands), box);
     return around(
         For::make(panel, 0, extents[0] / of_panel, LoopKind::Serial, Partition::Never, s));
 }

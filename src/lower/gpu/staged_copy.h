@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/nodes.h"
+#include "ir/substitute.h"
 #include <unordered_map>
 #include <vector>
 
@@ -16,7 +17,8 @@ using ThreadLoops = std::vector<const ir::For *>;
 ThreadLoops threads_of(const ir::Stmt &s);
 
 // One production of a ring buffer within a kernel, `produce f: ... f(x, y, slot) = g(x + a, y +
-// b)`: a box that is copied.
+// b)`: a box that is copied. Further dimensions of g have one coordinate each, as in g(x + a, y +
+// b, z) or g(x + a, z, y + b).
 class StagedCopy {
 public:
     // CompileError if it is no such copy.
@@ -31,7 +33,9 @@ public:
 private:
     void read(const ir::Stmt &s);
     void find_box(const ir::Provide &copy);
+    size_t find_rows(const ir::For &along);
     ir::Stmt element(const ir::Expr &x, const ir::Expr &y, const ir::Expr &panel) const;
+    ir::Expr source_of(const ir::Expr &x, const ir::Expr &y) const;
     ir::Expr stored(const ir::Expr &x, const ir::Expr &y, const ir::Expr &panel) const;
     ir::Expr map() const;
     ir::Stmt around(const ir::Stmt &s) const;
@@ -40,12 +44,13 @@ private:
     const ir::Realize &ring;
     const ir::Stmt production;
     const Realizations &storage;
-    std::vector<const ir::LetStmt *> lets;
-    std::vector<const ir::For *> loops, single;  // of more than one iteration, and of one
+    std::vector<const ir::For *> loops;  // of more than one iteration
+    ir::Substitution known;              // the values of lets, and of other loops
     const ir::ProducerConsumer *produce = nullptr;
     const ir::Call *source = nullptr;
     ir::Expr slot;
     std::vector<ir::Expr> first;  // coordinates of what is copied: of the first element
+    size_t row_dimension = 1;     // of what is copied, in which its rows follow one another
     int32_t extents[2] = {};      // of the box
     int32_t of_panel = 0;         // elements of a row that lie side by side
 };

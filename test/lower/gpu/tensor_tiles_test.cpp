@@ -1,6 +1,7 @@
 #include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/pipeline_copies.h"
 #include "lower/gpu/tensor_tiles.h"
+#include "lower/gpu/unit_dimensions.h"
 #include "lower/pass_test.h"
 
 using namespace tessera;
@@ -82,7 +83,102 @@ TEST_SUITE("tensor tiles") {
                                 "            for p in [b*16, +16) of g p:\n"
                                 "                g(p, q) = f(p, v*16 + q):float32 + "
                                 "f(p, v*16 + 15 - q):float32\n";
-        CHECK(contains(refusal(share_tiles, two), "two elements of it at a time"));
+        CHECK(contains(refusal(share_tiles, two), "two elements of f at a time"));
+    }
+    TEST_CASE("a shared term of what is stored may use the Tile, and stages two of them") {
+        const std::string twice = std::string(cleared) +
+                                  "    gpu_warp for v in [0, +2) of g v:\n"
+                                  "        for q in [0, +16) of g q:\n"
+                                  "            for p in [b*16, +16) of g p:\n"
+                                  "                let t = f(p, v*16 + q):float32\n"
+                                  "                g(p, q) = t*t\n";
+        const std::string text = run(share_tiles, twice);
+        CAPTURE(text);
+        CHECK(contains(text, "let t = f(tile_row.1 * 8 + block.1 * 4 + half.1 * 2 + pair.1)"));
+
+        const std::string other =
+            "gpu_block for b in [0, +n):\n"
+            "    realize f: {float32} in Tile over [b*16, +16], [0, +32]\n"
+            "    realize h: {float32} in Tile over [b*16, +16], [0, +32]\n"
+            "    gpu_warp for w in [0, +2) of f w:\n"
+            "        for y in [0, +16) of f y:\n"
+            "            for x in [b*16, +16) of f x: f(x, w*16 + y) = 1.0\n"
+            "    gpu_warp for u in [0, +2) of h u:\n"
+            "        for s in [0, +16) of h s:\n"
+            "            for r in [b*16, +16) of h r: h(r, u*16 + s) = 2.0\n"
+            "    gpu_warp for v in [0, +2) of g v:\n"
+            "        for q in [0, +16) of g q:\n"
+            "            for p in [b*16, +16) of g p:\n"
+            "                g(p, q) = f(p, v*16 + q):float32 * h(p, v*16 + q):float32\n";
+        const std::string both = run(share_tiles, other);
+        CAPTURE(both);
+        CHECK(count_of(both, "in Tile over [0, +8]") == 2);
+        CHECK(count_of(both, "gpu_thread for lane") == 3);
+        CHECK(contains(both, "f(tile_row.2 * 8 + block.2 * 4 + half.2 * 2 + pair.2) * "
+                             "h(tile_row.2 * 8 + block.2 * 4 + half.2 * 2 + pair.2)"));
+    }
+    TEST_CASE("an update that reads another element of a Tile than it writes is refused") {
+        const std::string shifted =
+            std::string(cleared) + "    gpu_warp for v in [0, +2) of f v:\n"
+                                   "        for q in [0, +16) of f q:\n"
+                                   "            for p in [b*16, +16) of f p:\n"
+                                   "                f(p, v*16 + q) = f(p, v*16 + 15 - q):float32\n";
+        CHECK(contains(refusal(share_tiles, shifted), "two elements of f at a time"));
+    }
+    TEST_CASE("in other dimensions than columns and rows a Tile has one element") {
+        const std::string batch =
+            "gpu_block for b in [0, +n):\n"
+            "    realize f: {float32} in Tile over [0, +16], [b, +1], [0, +16]\n"
+            "    gpu_warp for w in [0, +1) of f w:\n"
+            "        for y in [0, +16) of f y:\n"
+            "            for x in [0, +16) of f x: f(x, b, w*16 + y) = 0.0\n";
+        CHECK(contains(run(share_tiles, batch), "realize f: {float32} in Tile over [0, +8]"));
+        std::string deep = batch;
+        deep.replace(deep.find("[b, +1]"), 7, "[b, +2]");
+        CHECK(contains(refusal(share_tiles, deep),
+                       "MemoryType::Tile holds one float32 value of two dimensions, columns and "
+                       "rows; in others that it has there is one element"));
+    }
+    TEST_CASE("threads that would update one element at once are refused, unless atomically") {
+        const auto reduced = [](const char *update) {
+            return std::string(cleared) + "    gpu_warp for v in [0, +2) of m v:\n" +
+                   "        for q in [0, +16) of m q:\n" +
+                   "            for p in [b*16, +16) of m p reduction:\n" + update;
+        };
+        const char *largest = "m(v*16 + q) = max(m(v*16 + q):float32, f(p, v*16 + q):float32)\n";
+        CHECK(contains(refusal(share_tiles, reduced(str("                ", largest).c_str())),
+                       "its threads share out the loop p of m, so that several of them may update "
+                       "one element of m at once; call atomic() before if the update is a sum"));
+        CHECK(
+            contains(run(share_tiles, reduced(str("                atomic m: ", largest).c_str())),
+                     "atomic m:"));
+        const char *last = "                atomic m: m(v*16 + q) = f(p, v*16 + q):float32\n";
+        CHECK(contains(refusal(share_tiles, reduced(last)),
+                       "atomic() is for one sum, product, minimum or maximum there"));
+        // Each thread has elements of its own here.
+        const char *own = "                h(p, v*16 + q) = h(p, v*16 + q):float32 + "
+                          "f(p, v*16 + q):float32\n";
+        CHECK(contains(run(share_tiles, reduced(own)), "h("));
+    }
+    TEST_CASE("dimensions of one element are taken out of the ring buffers of kernels") {
+        Context gpu;
+        gpu.target = Target("x86-64-linux-cuda");
+        const std::string ring =
+            "gpu_block for b in [0, +n):\n"
+            "    realize s: {float16} in GPUShared async copies 3 over [0, +32], [b, +1], [0, +8], "
+            "[0, +3]\n"
+            "    for k in [0, +m) of f k:\n"
+            "        produce s:\n"
+            "            for y in [0, +8): for x in [k*32, +32):\n"
+            "                s(x - k*32, b, y, k % 3) = image a(x, b, y):float16\n"
+            "        consume s:\n"
+            "            gpu_thread for t in [0, +32): g(t) = s(t, b, 3, k % 3):float16\n";
+        const std::string text = run(drop_unit_dimensions, ring, gpu);
+        CAPTURE(text);
+        CHECK(contains(text, "over [0, +32], [0, +8], [0, +3]"));
+        CHECK(contains(text, "s(x - k * 32, y, k % 3) = image a(x, b, y)"));
+        CHECK(contains(text, "g(t) = s(t, 3, k % 3)"));
+        CHECK(contains(run(pipeline_copies, text), "image a("));
     }
     TEST_CASE("copies are begun two iterations ahead, by all threads, and waited for") {
         const std::string text = run(pipeline_copies, ahead);

@@ -1,0 +1,69 @@
+#include "lower/gpu/unit_dimensions.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include <unordered_map>
+
+namespace tessera::lower {
+
+using namespace ir;
+
+namespace {
+
+class DropUnitDimensions final : public Mutator {
+    Stmt visit(const For &loop) override {
+        const bool outer = in_kernel;
+        in_kernel |= traits_of(loop.loop_kind).gpu == GPULevel::Block;
+        const Stmt s = Mutator::visit(loop);
+        in_kernel = outer;
+        return s;
+    }
+    Stmt visit(const Realize &r) override {
+        const bool is_ring = r.storage.is_async && r.storage.copies.defined();
+        const bool is_plain = r.storage.order.empty() && r.storage.folds.empty();
+        if (!in_kernel || !is_ring || !is_plain) return Mutator::visit(r);
+        std::vector<size_t> units;  // the last one first
+        for (size_t d = r.bounds.size() - 1; d-- > 0;) {
+            const bool is_unit = is_const(algebra::simplify(r.bounds[d].extent), 1);
+            if (is_unit && r.bounds.size() - units.size() > left) units.push_back(d);
+        }
+        if (units.empty()) return Mutator::visit(r);
+        dropped[r.func] = units;
+        Region bounds = r.bounds;
+        for (size_t d : units) bounds.erase(bounds.begin() + ptrdiff_t(d));
+        const Stmt s = r.with<&Realize::bounds, &Realize::body>(bounds, (*this)(r.body));
+        dropped.erase(r.func);
+        return s;
+    }
+    static constexpr size_t left = 3;  // columns, rows and slots
+
+    Expr visit(const Call &c) override {
+        const Expr e = Mutator::visit(c);
+        const auto found = dropped.find(c.callee);
+        if (found == dropped.end()) return e;
+        const Call &call = *e.as<Call>();
+        return call.with<&Call::args>(without(call.args, found->second));
+    }
+    Stmt visit(const Provide &p) override {
+        const Stmt s = Mutator::visit(p);
+        const auto found = dropped.find(p.func);
+        if (found == dropped.end()) return s;
+        const Provide &provide = *s.as<Provide>();
+        return provide.with<&Provide::args>(without(provide.args, found->second));
+    }
+    static std::vector<Expr> without(std::vector<Expr> args, const std::vector<size_t> &units) {
+        for (size_t d : units) args.erase(args.begin() + ptrdiff_t(d));
+        return args;
+    }
+
+    bool in_kernel = false;
+    std::unordered_map<Symbol, std::vector<size_t>> dropped;
+};
+
+}  // namespace
+
+Stmt drop_unit_dimensions(const Stmt &s, const Context &context) {
+    return context.target.has_gpu_feature() ? DropUnitDimensions()(s) : s;
+}
+
+}  // namespace tessera::lower
