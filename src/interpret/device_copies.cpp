@@ -14,7 +14,16 @@ void DeviceCopies::add_argument(Word handle, const MemoryRef &on_host, bool host
     auto copy = std::make_shared<Copy>();
     copy->here = on_host;
     copy->host_dirty = host_dirty;
+    copy->is_argument = true;
     by_handle[handle] = by_memory[on_host.get()] = copy;
+}
+
+void DeviceCopies::check_all_freed() const {
+    for (const auto &[handle, copy] : by_handle) {
+        if (copy->is_argument) continue;
+        throw RuntimeError(str("the pipeline has ended, and ", copy->here->name,
+                               " still has memory on the device"));
+    }
 }
 
 DeviceCopies::Copy &DeviceCopies::at(Word handle) {

@@ -17,6 +17,8 @@ public:
     void add(Word handle, const MemoryRef &on_host, int64_t elements);
     // A buffer that the pipeline is called with.
     void add_argument(Word handle, const MemoryRef &on_host, bool host_dirty);
+    // RuntimeError if a buffer that is no argument has not been freed.
+    void check_all_freed() const;
     void copy_to_host(Word handle);
     void copy_to_device(Word handle);
     void mark(Word handle, bool on_device);
@@ -40,7 +42,7 @@ private:
     struct Copy {
         MemoryRef here, there;  // the latter is made by the first copy to the device
         int64_t elements = 0;
-        bool host_dirty = false, device_dirty = false;
+        bool host_dirty = false, device_dirty = false, is_argument = false;
     };
     Copy &at(Word handle);
 

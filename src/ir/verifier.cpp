@@ -1,6 +1,7 @@
 #include "ir/verifier.h"
 #include "base/str.h"
 #include "ir/fields.h"
+#include "ir/lets.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/text.h"
@@ -150,6 +151,7 @@ private:
         uint64_t serial;
     };
     std::unordered_map<const ExprNode *, Done> done;
+    const ExprNode *scope_begin = nullptr;  // the value of the let statement that is checked
     std::unordered_map<Symbol, Type> free_variables;
 };
 
@@ -314,6 +316,8 @@ void Verifier::check_intrinsic(const IntrinsicCall &c, const Expr &e) const {
         require(c.type == text::usual_type(c.op, c.args), e, "a result of type ", c.type, ", not ",
                 text::usual_type(c.op, c.args));
     }
+    require(!begins_scope(c.op) || scope_begin == &c, e,
+            "what it begins has no end, since it is not the value of a let statement");
     if (c.op == Intrinsic::if_then_else || c.op == Intrinsic::require) {
         require(c.args.size() >= 2 && c.args[0].type().is_bool(), e, "there is no condition");
     }
@@ -385,6 +389,8 @@ void Verifier::check_children(const Stmt &s) {
             }
         });
     };
+    const auto *let = s.as<LetStmt>();
+    scope_begin = let ? behind_lets(let->value).get() : nullptr;
     switch (s.kind()) {
 #define CASE(T)                                                                                    \
     case NodeKind::T: return each(*s.as<T>());

@@ -1,3 +1,4 @@
+#include "interpret/device_copies.h"
 #include "interpret/statement.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
@@ -204,5 +205,23 @@ TEST_SUITE("device copies") {
         CHECK(run(copied)[31] == 0);
         CHECK(order_of(copied) == "<src <out buffer <f loop +f >f kernel *f part f copy f_part <f "
                                   "loop >f kernel *f +out ");
+    }
+    TEST_CASE("a buffer that is not freed is found") {
+        tessera_dimension_t dim{0, 4, 1, 0};
+        std::array<int32_t, 4> elements = {};
+        tessera_buffer_t buffer = {};
+        buffer.host = reinterpret_cast<uint8_t *>(elements.data());
+        buffer.type = {tessera_type_int, 32, 1};
+        buffer.dimensions = 1;
+        buffer.dim = &dim;
+        interpret::DeviceCopies copies;
+        copies.add_argument(1, std::make_shared<interpret::Memory>("in", buffer, false, true),
+                            true);
+        copies.check_all_freed();
+        copies.add(2, std::make_shared<interpret::Memory>("f", buffer, false, false), 4);
+        CHECK_THROWS_WITH_AS(copies.check_all_freed(),
+                             doctest::Contains("f still has memory on the device"), RuntimeError);
+        copies.free(2);
+        copies.check_all_freed();
     }
 }

@@ -1,5 +1,7 @@
 #include "lower/finish/runtime_calls.h"
+#include "ir/lets.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 
 namespace tessera::lower {
 
@@ -42,19 +44,33 @@ Expr as_c_call(const IntrinsicCall &c) {
     return ExternCall::make(c.type, str("tessera_", info_of(c.op).name), std::move(args), false);
 }
 
-Expr end_of_scope(const LetStmt &let) {
-    const auto *begin = let.value.as<IntrinsicCall>();
-    if (!begin) return {};
-    const Expr result = Variable::make(let.value.type(), let.name);
-    if (begin->op == Intrinsic::mutex_array_create)
+// What ends a call of which the let's value is the result.
+static Expr end_of(const IntrinsicCall &begin, const Expr &result) {
+    switch (begin.op) {
+    case Intrinsic::mutex_array_create:
         return call(Int(32), Intrinsic::mutex_array_destroy, {result});
-    if (begin->op == Intrinsic::device_buffer)
-        return call(Int(32), Intrinsic::device_free, {result});
-    if (begin->op == Intrinsic::device_part)
-        return call(Int(32), Intrinsic::device_release_crop, {begin->args[2]});
-    if (begin->op != Intrinsic::profiler_instance_start) return {};
-    const Expr end = call(Int(32), Intrinsic::profiler_instance_end, {begin->args.back()});
-    return call(Int(32), Intrinsic::if_then_else, {result == 0, end, 0});
+    case Intrinsic::device_buffer: return call(Int(32), Intrinsic::device_free, {result});
+    case Intrinsic::device_part:
+        return call(Int(32), Intrinsic::device_release_crop, {begin.args[2]});
+    default: {
+        const Expr end = call(Int(32), Intrinsic::profiler_instance_end, {begin.args.back()});
+        return call(Int(32), Intrinsic::if_then_else, {result == 0, end, 0});
+    }
+    }
+}
+
+// What the end says by the names of the value's lets, it says by their values.
+static Expr with_lets_of(const Expr &value, const Expr &end) {
+    const auto *let = value.as<Let>();
+    if (!let) return end;
+    const Expr inner = with_lets_of(let->body, end);
+    return uses_symbol(inner, let->name) ? Let::make(let->name, let->value, inner) : inner;
+}
+
+Expr end_of_scope(const LetStmt &let) {
+    const IntrinsicCall *begin = intrinsic_behind_lets(let.value);
+    if (!begin || !begins_scope(begin->op)) return {};
+    return with_lets_of(let.value, end_of(*begin, Variable::make(let.value.type(), let.name)));
 }
 
 }  // namespace tessera::lower

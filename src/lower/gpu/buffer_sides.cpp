@@ -1,4 +1,5 @@
 #include "lower/gpu/buffer_sides.h"
+#include "ir/lets.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
@@ -18,7 +19,7 @@ void Sides::add(const Sides &o) {
 
 bool is_told(const Stmt &s) {
     const auto *let = s.as<LetStmt>();
-    const auto *c = let ? let->value.as<IntrinsicCall>() : nullptr;
+    const auto *c = let ? intrinsic_behind_lets(let->value) : nullptr;
     return c && (c->op == Intrinsic::on_device || c->op == Intrinsic::device_buffer_copy);
 }
 

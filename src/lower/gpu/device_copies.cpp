@@ -1,5 +1,6 @@
 #include "lower/gpu/device_copies.h"
 #include "ir/allocation.h"
+#include "ir/lets.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/checks/constraints.h"
@@ -202,7 +203,7 @@ private:
     // where the whole has.
     Stmt with_parts_shared(const Stmt &s) {
         if (!is_told(s)) return s;
-        const auto *c = s.as<LetStmt>()->value.as<IntrinsicCall>();
+        const IntrinsicCall *c = intrinsic_behind_lets(s.as<LetStmt>()->value);
         const bool is_copy = c->op == Intrinsic::device_buffer_copy;
         Stmt all = s;
         for (const Expr &arg : is_copy ? c->args : c->args[0].as<ExternCall>()->args) {

@@ -94,4 +94,17 @@ TEST_SUITE("end_of_scope") {
               "i:handle), 0)");
         CHECK(end("let e = extern int32 other(i:handle)\nno_op") == "");
     }
+    TEST_CASE("what was begun by a let whose parts have names") {
+        auto end = [](std::string_view text) {
+            return to_string(end_of_scope(*ir::parse_stmt(text).as<ir::LetStmt>()));
+        };
+        CHECK(end("let b = (let n = max(w, 0) in device_buffer(0, 0, 32, 1, 0, n, n))\nno_op") ==
+              "device_free(b:handle)");
+        CHECK(end("let m = (let n = w*4 in mutex_array_create(n))\nno_op") ==
+              "mutex_array_destroy(m:handle)");
+        CHECK(end("let e = (let n = w*4 in device_part(a:handle, int64(n), p:handle))\nno_op") ==
+              "device_release_crop(p:handle)");
+        CHECK(end("let e = (let q = p:handle in device_part(a:handle, 0, q:handle))\nno_op") ==
+              "let q = p:handle in device_release_crop(q)");
+    }
 }
