@@ -579,18 +579,33 @@ void StatementRun::run_if(const IfThenElse &s) {
 
 namespace {
 
-void bind_buffer(SharedState &shared, Frame &frame, const Argument &arg, tessera_buffer_t *b) {
-    bool is_output = arg.kind == ArgumentKind::OutputBuffer;
+// What a buffer is to the pipeline that it is passed to.
+struct PassedAs {
+    bool input = false, output = false;
+};
+
+// Two arguments that are one buffer have one memory.
+MemoryRef memory_of_argument(SharedState &shared, const Argument &arg, tessera_buffer_t *b,
+                             const PassedAs &passed) {
+    for (const auto &[buffer, memory] : shared.argument_memories) {
+        if (buffer == b) return memory;
+    }
+    const bool written = passed.input || shared.options.outputs_have_values;
+    auto m = std::make_shared<Memory>(arg.name.text(), *b, passed.output, written);
+    shared.remember(m);
+    // An input that is on no device the pipeline itself takes to be new here.
+    const bool is_new_here = passed.input ? b->device != 0 : written || b->host_dirty();
+    shared.device.add_argument(Word(uintptr_t(b)), m, is_new_here);
+    return m;
+}
+
+void bind_buffer(SharedState &shared, Frame &frame, const Argument &arg, tessera_buffer_t *b,
+                 const PassedAs &passed) {
     frame.variables.emplace(arg.name, Value::of_int(Handle(), int64_t(uintptr_t(b))));
     shared.buffers[arg.name] = b;
     if (!b || !b->host) return;
-    bool written = !is_output || shared.options.outputs_have_values;
-    auto m = std::make_shared<Memory>(arg.name.text(), *b, is_output, written);
-    shared.remember(m);
+    MemoryRef m = memory_of_argument(shared, arg, b, passed);
     shared.argument_memories.push_back({b, m});
-    // An input that is on no device the pipeline itself takes to be new here.
-    const bool is_new_here = is_output ? written || b->host_dirty() : b->device != 0;
-    shared.device.add_argument(Word(uintptr_t(b)), m, is_new_here);
     frame.memories.emplace(arg.name, std::move(m));
 }
 
@@ -599,10 +614,17 @@ Frame first_frame(SharedState &shared, const LoweredFunction &f, std::span<void 
         throw RuntimeError(str(f.name, " takes ", f.args.size(), " arguments, not ", args.size()));
     }
     Frame frame;
+    std::unordered_map<const void *, PassedAs> buffers;
+    for (size_t i = 0; i < args.size(); i++) {
+        const ArgumentKind kind = f.args[i].kind;
+        if (kind == ArgumentKind::InputBuffer) buffers[args[i]].input = true;
+        if (kind == ArgumentKind::OutputBuffer) buffers[args[i]].output = true;
+    }
     for (size_t i = 0; i < args.size(); i++) {
         const Argument &arg = f.args[i];
         if (arg.kind != ArgumentKind::Scalar) {
-            bind_buffer(shared, frame, arg, static_cast<tessera_buffer_t *>(args[i]));
+            bind_buffer(shared, frame, arg, static_cast<tessera_buffer_t *>(args[i]),
+                        buffers[args[i]]);
             continue;
         }
         Value v(arg.type);
@@ -640,8 +662,10 @@ int run_statement(const LoweredFunction &f, std::span<void *const> args,
             StatementRun(shared, frame).run(f.body);
         } catch (const PipelineFailed &failure) {
             code = failure.code;
+            shared.device.check_all_freed();
             return;
         }
+        shared.device.check_all_freed();
         bool is_query = shared.argument_memories.size() < shared.buffers.size();
         for (auto &[buffer, memory] : shared.argument_memories) {
             if (is_query) continue;

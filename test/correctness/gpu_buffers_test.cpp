@@ -65,6 +65,30 @@ TEST_SUITE("host and device") {
             wanted.for_each_element([&](int i, int j) { REQUIRE(wanted(i, j) == found(i, j)); });
         }
     }
+    TEST_CASE("one Buffer is an input and the output") {
+        ImageParam in(Int(32), 1, "in");
+        Func f("f");
+        f(x) = in(x) * 2 + 1;
+        f.gpu_tile(x, xi, 16);
+        for (const Target &target : targets()) {
+            Buffer<int> data(64);
+            data.fill(1);
+            in.set(data);
+            for (int i = 0; i < 3; i++) f.realize(data, target);
+            data.copy_to_host();
+            for (int i = 0; i < 64; i++) CHECK(data(i) == 15);
+        }
+    }
+    TEST_CASE("memory of the device is freed, however its size is written") {
+        ImageParam in(Float(32), 2, "in");
+        Func one("one"), two("two"), source = BoundaryConditions::repeat_edge(in);
+        const auto at = [&](const Expr &u) { return one(clamp(u, 0, in.width() - 1), y); };
+        one(x, y) = source(x - 1, y) + source(x + 1, y);
+        two(x, y) = at(x - 1) + at(x + 1);
+        for (Func f : {one, two}) f.compute_root().gpu_tile(x, y, xi, yi, 8, 4);
+        in.set(numbers(35, 22));
+        for (const Target &target : targets()) two.realize({35, 22}, target);
+    }
     TEST_CASE("arithmetic of all types") {
         for (const Target &target : targets()) {
             const auto check = [&](auto zero) {
