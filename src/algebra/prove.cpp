@@ -2,7 +2,9 @@
 #include "algebra/simplifier.h"
 #include "algebra/simplify.h"
 #include "ir/expr_table.h"
+#include "ir/fields.h"
 #include "ir/operators.h"
+#include <algorithm>
 
 namespace tessera::algebra {
 
@@ -42,6 +44,102 @@ private:
     ExprTable<bool> known;
 };
 
+constexpr int64_t unbounded = ConstantInterval::highest;
+
+bool is_choice(const LinearTerm &t) { return t.atom.as<Min>() || t.atom.as<Max>(); }
+
+// Whether the largest value of the form is that with one of the operands.
+bool is_largest_with_one(const LinearTerm &t) {
+    return t.coefficient > 0 ? t.atom.as<Max>() != nullptr : t.atom.as<Min>() != nullptr;
+}
+
+std::pair<Expr, Expr> sides_of(const LinearTerm &t) {
+    if (const auto *m = t.atom.as<Min>()) return {m->a, m->b};
+    const auto *m = t.atom.as<Max>();
+    return {m->a, m->b};
+}
+
+int64_t plus(int64_t bound, int64_t constant) {
+    int64_t sum = 0;
+    if (bound == unbounded || __builtin_add_overflow(bound, constant, &sum)) return unbounded;
+    return sum;
+}
+
+uint64_t hash_of(const std::vector<LinearTerm> &terms) {
+    uint64_t hash = terms.size();
+    for (const LinearTerm &t : terms)
+        hash = fields::mix(fields::mix(hash, t.atom.hash()), uint64_t(t.coefficient));
+    return hash;
+}
+
+// How large a linear form can get whose terms are min and max of nearly the same, many within one
+// another, as the ends of a region that has been clamped several times.
+//
+//     max(min(max(min(x + 2, n), 0) + 2, n), 0) - max(min(max(min(x, n), 0), n), 0)   at most 4
+//
+// Each operand of one is compared with each of the other once, in time like the product of their
+// sizes, where the search of Decisions would look at each way through both.
+class Distances {
+public:
+    explicit Distances(Knowledge &known) : known(known) {}
+
+    // A constant that the form never exceeds; ConstantInterval::highest if none is found.
+    int64_t upper_bound(const LinearForm &f);
+
+private:
+    int64_t compute(const LinearForm &f);
+    int64_t with(const LinearForm &f, const LinearTerm &t, const Expr &operand);
+    // Of either operand of the min or max that the term is.
+    int64_t with_smaller(const LinearForm &f, const LinearTerm &t);
+    int64_t with_larger(const LinearForm &f, const LinearTerm &t);
+
+    struct Found {
+        std::vector<LinearTerm> terms;
+        int64_t bound = 0;  // of their sum
+    };
+    Knowledge &known;
+    std::unordered_map<uint64_t, Found> all;  // the last one of each hash
+    int steps = 4000;
+};
+
+int64_t Distances::upper_bound(const LinearForm &f) {
+    const uint64_t hash = hash_of(f.terms);
+    const auto before = all.find(hash);
+    if (before != all.end() && before->second.terms == f.terms)
+        return plus(before->second.bound, f.constant);
+    if (--steps < 0) return unbounded;
+    const int64_t bound = compute({f.terms, 0});
+    all[hash] = {f.terms, bound};
+    return plus(bound, f.constant);
+}
+
+int64_t Distances::compute(const LinearForm &f) {
+    const auto one = std::ranges::find_if(f.terms, is_largest_with_one);
+    if (one != f.terms.end()) return with_larger(f, *one);
+    int64_t best = known.interval(f).max;
+    if (std::ranges::none_of(f.terms, is_choice)) return std::min(best, known.upper_bound(f));
+    for (const LinearTerm &t : f.terms) {
+        if (is_choice(t)) best = std::min(best, with_smaller(f, t));
+    }
+    return best;
+}
+
+int64_t Distances::with(const LinearForm &f, const LinearTerm &t, const Expr &operand) {
+    const auto g = known.substitute(f, t, operand);
+    return g ? upper_bound(*g) : unbounded;
+}
+
+int64_t Distances::with_smaller(const LinearForm &f, const LinearTerm &t) {
+    const auto [a, b] = sides_of(t);
+    return std::min(with(f, t, a), with(f, t, b));
+}
+
+int64_t Distances::with_larger(const LinearForm &f, const LinearTerm &t) {
+    const auto [a, b] = sides_of(t);
+    const int64_t first = with(f, t, a);
+    return first == unbounded ? first : std::max(first, with(f, t, b));
+}
+
 }  // namespace
 
 bool can_prove(const Expr &condition, const Facts &facts) {
@@ -57,6 +155,8 @@ std::optional<int64_t> constant_upper_bound(const Expr &e, const Facts &facts) {
     if (!s.known.is_pure(simple)) return std::nullopt;
     int64_t bound = is_exact(e.type()) ? s.known.upper_bound(s.known.form(simple))
                                        : s.known.interval(simple).max;
+    if (bound == ConstantInterval::highest && is_exact(e.type()))
+        bound = Distances(s.known).upper_bound(s.known.form(simple));
     if (bound == ConstantInterval::highest) return std::nullopt;
     return bound;
 }
@@ -69,6 +169,12 @@ std::optional<int64_t> constant_lower_bound(const Expr &e, const Facts &facts) {
     if (!s.known.is_pure(simple)) return std::nullopt;
     int64_t bound = is_exact(e.type()) ? s.known.lower_bound(s.known.form(simple))
                                        : s.known.interval(simple).min;
+    if (bound == ConstantInterval::lowest && is_exact(e.type())) {
+        const auto negated = scale(s.known.form(simple), -1);
+        const int64_t most =
+            negated ? Distances(s.known).upper_bound(*negated) : ConstantInterval::highest;
+        if (most != ConstantInterval::highest) bound = -most;
+    }
     if (bound == ConstantInterval::lowest) return std::nullopt;
     return bound;
 }

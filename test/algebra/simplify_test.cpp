@@ -226,6 +226,18 @@ TEST_SUITE("prove") {
         CHECK(constant_upper_bound(called, Facts().holds(y <= called)) == 32);
         CHECK(constant_upper_bound(y - called, Facts().holds(y <= called)) == 0);
     }
+    TEST_CASE("the distance of ends that were clamped, however often") {
+        for (int depth = 1; depth <= 12; depth++) {
+            CAPTURE(depth);
+            Expr high = x + 31, low = x;
+            for (int i = 0; i < depth; i++) {
+                high = max(min(high + 1, y - 1), 0);
+                low = max(min(low - 1, y - 1), 0);
+            }
+            CHECK(constant_upper_bound(high - low + 1) == 32 + 2 * depth);
+            CHECK(constant_lower_bound(low - high) == -31 - 2 * depth);
+        }
+    }
 }
 
 TEST_SUITE("bounds") {
