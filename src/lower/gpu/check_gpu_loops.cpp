@@ -1,4 +1,6 @@
 #include "lower/gpu/check_gpu_loops.h"
+#include "algebra/prove.h"
+#include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include <algorithm>
@@ -27,6 +29,8 @@ private:
     void visit(const ProducerConsumer &node) override;
     void visit(const Realize &realize) override;
     void visit(const AssertStmt &) override {}
+    void visit(const IfThenElse &branch) override;
+    void visit_under(const Expr &condition, const Stmt &s);
     void visit(const Provide &provide) override;
     void visit(const ExternCall &c) override;
     void visit(const IntrinsicCall &c) override;
@@ -75,6 +79,7 @@ private:
     const lower::Context &context;
     std::vector<Level> levels;
     std::unordered_set<Symbol> rings;
+    algebra::Facts holds;  // the conditions around
 };
 
 // The statements around, one in a line, outermost first.
@@ -182,6 +187,22 @@ void CheckGPULoops::visit(const For &loop) {
             refuse(loop, "is within a kernel, whose blocks and threads are what is parallel there");
     }
     within({Level::Loop, gpu, text(loop), loop.origin.kind_written}, loop.body);
+}
+
+void CheckGPULoops::visit(const IfThenElse &branch) {
+    (*this)(branch.condition);
+    visit_under(branch.condition, branch.then_case);
+    if (branch.else_case.defined()) visit_under(!branch.condition, branch.else_case);
+}
+
+// The version of a stage for a GPU stands within each version of its consumer, also where the
+// conditions of both cannot hold at once: there it is not run, and will not be in the code.
+void CheckGPULoops::visit_under(const Expr &condition, const Stmt &s) {
+    const bool is_known = is_pure(condition) && condition.type().is_scalar();
+    if (is_known && !holds.known_true.empty() && algebra::can_prove(!condition, holds)) return;
+    if (is_known) holds.holds(condition);
+    (*this)(s);
+    if (is_known) holds.known_true.pop_back();
 }
 
 void CheckGPULoops::visit(const Provide &provide) {

@@ -16,9 +16,9 @@ namespace tessera::lower {
 using namespace ir;
 using algebra::simplify;
 
-namespace {
-
 bool is_ring(const Realize &r) { return r.storage.is_async && r.storage.copies.defined(); }
+
+namespace {
 
 // ---- Where ring buffers are allocated ----
 

@@ -3,6 +3,9 @@
 
 namespace tessera::lower {
 
+// Returns true for what is copied ahead: a ring buffer that is computed asynchronously.
+bool is_ring(const ir::Realize &r);
+
 // Takes ring buffers that are computed asynchronously within a kernel out of the serial loop around
 // their computation, unless hoist_storage says where they are.
 ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);

@@ -5,6 +5,8 @@
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/bounds/value_bounds.h"
+#include "lower/gpu/kernel_loops.h"
+#include "lower/gpu/pipeline_copies.h"
 #include "lower/loops/certainty.h"
 #include "lower/loops/likely.h"
 #include "lower/nest/evaluation.h"
@@ -107,6 +109,8 @@ private:
     std::unordered_map<Symbol, Traced> traced;
     // What the statement being visited reads.
     Conditions used;
+    bool in_kernel = false;
+    std::unordered_set<Symbol> copied_ahead;              // within kernels, by all of its threads
     size_t loops = 0;                                     // around the statement
     std::unordered_map<Symbol, size_t> loops_at_storage;  // how many of them, by function
     // Functions that have been computed where the statement stands, and in how many loops.
@@ -225,7 +229,9 @@ private:
         read_always(loop.extent);
         Stmt body;
         varies_with[loop.name] = ++loops;
+        const bool was_in_kernel = std::exchange(in_kernel, in_kernel || is_over_blocks(loop));
         Conditions inner = collect([&] { body = (*this)(loop.body); });
+        in_kernel = was_in_kernel;
         loops--;
         varies_with.erase(loop.name);
         leave(inner, loop.name, {loop.min, loop.min + loop.extent - 1});
@@ -234,6 +240,7 @@ private:
     }
     Stmt visit(const Realize &r) override {
         loops_at_storage[r.func] = loops;
+        if (in_kernel && is_ring(r)) copied_ahead.insert(r.func);
         Stmt body;
         Conditions inner = collect([&] { body = (*this)(r.body); });
         inner.forget(r.func);
@@ -254,6 +261,7 @@ private:
     }
     Stmt visit(const ProducerConsumer &p) override {
         if (!p.is_producer) return consume(p);
+        if (copied_ahead.contains(p.func)) return Mutator::visit(p);
         auto stored = loops_at_storage.find(p.func);
         if (stored == loops_at_storage.end()) return Mutator::visit(p);
         Expr needed = condition_for(p.func, std::min(stored->second, loops_at_storage_within(p)));

@@ -11,7 +11,8 @@ namespace tessera::lower {
 //
 // Conditions count that are known before the function is computed: of branches and selects, in
 // terms of parameters, of the loops around, of images and of functions that have been computed. Of
-// what changes in loops further in counts whether it holds for any of their values.
+// what changes in loops further in counts whether it holds for any of their values. What is copied
+// ahead in a kernel, by all of its threads, is always copied.
 ir::Stmt skip_stages(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

@@ -1,0 +1,154 @@
+// Schedules for GPUs that are right and unusual: conditions around what is copied ahead, versions
+// of stages by one parameter, and stages that are clamped one after the other.
+#include "error/refusal.h"
+#include <cstdio>
+#include <fstream>
+
+using namespace tessera;
+
+namespace {
+
+Var x("x"), y("y"), xi("xi"), yi("yi"), yo("yo"), xo("xo");
+
+Target interpreted(const std::string &more = "") {
+    return Target("host-jit-cuda-interpret" + more);
+}
+
+std::vector<Target> targets() {
+    std::vector<Target> all = {interpreted()};
+    const Target gpu("host-jit-cuda");
+    if (host_supports_target_device(gpu)) all.push_back(gpu);
+    return all;
+}
+
+Buffer<int> numbers(int width, int height) {
+    Buffer<int> b(width, height);
+    b.fill([](int i, int j) { return (i * 37 + j * 11) % 101; });
+    return b;
+}
+
+// A product of which one part is copied ahead, under a condition that a scalar decides.
+struct CopiedAhead {
+    ImageParam in{Int(32), 2, "in"};
+    Param<int> p{"p", 1};
+    Func sum{"sum"}, out{"out"};
+
+    void schedule(const RDom &k, int step) {
+        RVar ko("ko"), ki("ki");
+        out(x) = sum(x);
+        out.bound(x, 0, 32).gpu_tile(x, xi, 32);
+        sum.compute_at(out, x).gpu_threads(x);
+        sum.update().split(k, ko, ki, step).reorder({ki, x, ko}).gpu_threads(x);
+        in.in(sum).compute_at(sum, ko).store_in(MemoryType::GPUShared).async().ring_buffer(2);
+        in.set(numbers(32, 16));
+    }
+};
+
+// What a stencil reads of a Func: its neighbours, or those that an image of this size has.
+Expr stencil(const Func &f, const ImageParam &in, bool is_clamped) {
+    const auto at = [&](const Expr &u, const Expr &v) {
+        if (!is_clamped) return f(u, v);
+        return f(clamp(u, 0, in.width() - 1), clamp(v, 0, in.height() - 1));
+    };
+    return at(x, y) + at(x - 1, y) + at(x + 1, y) + at(x, y - 1) + at(x, y + 1);
+}
+
+}  // namespace
+
+TEST_SUITE("schedules for GPUs") {
+    TEST_CASE("the versions of two stages by one parameter") {
+        Param<bool> device("device");
+        Param<int> size("size");
+        Func a("a"), b("b");
+        Var bx("bx"), by("by"), t("t");
+        const auto schedule = [&](const Expr &outer, const Expr &inner) {
+            a = Func("a");
+            b = Func("b");
+            a(x, y) = 3 * x + y;
+            b(x, y) = a(x, y) + a(x + 1, y + 2);
+            b.compute_root().specialize(outer).gpu_tile(x, y, xi, yi, 8, 8);
+            b.specialize(outer).split(x, x, t, 1).serial(t);
+            b.tile(x, y, bx, by, xi, yi, 8, 8).fuse(bx, by, t).parallel(t);
+            a.compute_at(b, t).specialize(inner).gpu_threads(x, y);
+        };
+        const auto check = [&] {
+            const Buffer<int> out = b.realize({32, 24}, interpreted());
+            out.for_each_element([&](int i, int j) { REQUIRE(out(i, j) == 6 * i + 2 * j + 5); });
+        };
+        schedule(device, device);
+        for (bool where : {true, false}) {
+            device.set(where);
+            check();
+        }
+        schedule(size > 10, size > 12 && Expr(device));
+        for (int n : {5, 11, 13}) {
+            size.set(n);
+            check();
+        }
+        // Of sizes from 6 to 10 the threads would be in no block.
+        schedule(size > 10, size > 5);
+        CHECK_THROWS_WITH_AS(check(), doctest::Contains("in no loop over blocks"), CompileError);
+    }
+    TEST_CASE("what is copied ahead is copied, whether a scalar wants it or not") {
+        for (bool is_where : {false, true}) {
+            CAPTURE(is_where);
+            CopiedAhead c;
+            RDom k(0, 16, "k");
+            if (is_where) k.where(k % 3 == c.p);
+            c.sum(x) += is_where ? Expr(c.in(x, k)) : select(k % 3 == c.p, c.in(x, k), 0);
+            c.schedule(k, 4);
+            const Buffer<int> data = c.in.get();
+            for (const Target &target : {interpreted("-cuda_capability_80")}) {
+                const Buffer<int> found = c.out.realize({32}, target);
+                for (int i = 0; i < 32; i++) {
+                    int wanted = 0;
+                    for (int j = 1; j < 16; j += 3) wanted += data(i, j);
+                    CHECK(found(i) == wanted);
+                }
+            }
+        }
+    }
+    TEST_CASE("clamped stages in a block have storage of a known size, however many") {
+        for (int depth : {3, 4, 6}) {
+            CAPTURE(depth);
+            ImageParam in(Int(32), 2, "in");
+            const auto stages = [&](bool is_scheduled) {
+                std::vector<Func> all;
+                Func f = BoundaryConditions::repeat_edge(in);
+                for (int i = 0; i < depth; i++) {
+                    Func s("s" + std::to_string(i));
+                    s(x, y) = stencil(f, in, i > 0) % 1000;
+                    s.compute_root();
+                    all.push_back(f = s);
+                }
+                if (!is_scheduled) return all;
+                f.gpu_tile(x, y, xi, yi, 32, 8);
+                for (int i = 0; i + 1 < depth; i++)
+                    all[size_t(i)]
+                        .compute_at(f, x)
+                        .split(y, yo, yi, 8)
+                        .reorder(yo, x, yi)
+                        .gpu_threads(x, yi);
+                return all;
+            };
+            in.set(numbers(70, 50));
+            const Buffer<int> wanted = stages(false).back().realize({70, 50});
+            const std::vector<Func> all = stages(true);
+            for (const Target &target : targets()) {
+                const Buffer<int> found = Func(all.back()).realize({70, 50}, target);
+                found.for_each_element([&](int i, int j) { REQUIRE(found(i, j) == wanted(i, j)); });
+            }
+            const std::string path = "clamped_stages_" + std::to_string(depth) + ".txt";
+            Pipeline(all.back()).compile_to_lowered_stmt(path, {in}, Text, interpreted());
+            std::ifstream file(path);
+            const std::string text{std::istreambuf_iterator<char>(file), {}};
+            std::remove(path.c_str());
+            for (int i = 0; i + 1 < depth; i++) {
+                const std::string begin = "allocate s" + std::to_string(i) + ": int32[";
+                const size_t at = text.find(begin);
+                REQUIRE(at != std::string::npos);
+                CHECK(std::isdigit(static_cast<unsigned char>(text[at + begin.size()])));
+            }
+        }
+    }
+}
