@@ -55,8 +55,10 @@ To image_as(const tessera::Buffer<> &image) {
         return To(Runtime::Buffer<>(*image.raw_buffer()).copy());
     }
 }
+// Its newest contents, which may be on a device, are in the host's memory then.
 template<typename From>
 tessera::Buffer<> image_of(From &image) {
+    if constexpr (!std::is_const_v<From>) image.copy_to_host();
     if constexpr (is_language_buffer<std::remove_const_t<From>>) {
         return tessera::Buffer<>(image);
     } else {

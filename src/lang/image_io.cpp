@@ -95,9 +95,16 @@ void require_image_type(Type type, const Location &at) {
                                "floats"));
 }
 
+// The image, whose newest contents are in the host's memory from now on.
+Buffer<> on_host(Buffer<> image, const Location &at) {
+    if (image.device_dirty()) image.copy_to_host(nullptr, at);
+    return image;
+}
+
 }  // namespace
 
-Buffer<> convert_image(const Buffer<> &image, Type type, Location at) {
+Buffer<> convert_image(const Buffer<> &given, Type type, Location at) {
+    const Buffer<> image = on_host(given, at);
     if (image.type() == type) return image;
     for (Type t : {type, image.type()}) require_image_type(t, at);
     Buffer<> result(make_contents(type, dense_shape_like(image.contents()), image.name()));
@@ -124,7 +131,7 @@ Buffer<> load_image(const std::string &path, Location at) {
 
 void save_image(const Buffer<> &image, const std::string &path, Location at) {
     try {
-        write_image(image, path);
+        write_image(on_host(image, at), path);
     } catch (const RuntimeError &e) {
         throw RuntimeError(at, str("cannot write the image ", path, ": ", e.what()));
     } catch (const std::bad_alloc &) {

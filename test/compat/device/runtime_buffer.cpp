@@ -1,4 +1,5 @@
 #include "gpu.h"
+#include "halide_image_io.h"
 
 // Runtime::Buffer on a device: who has the memory, and when it goes.
 namespace {
@@ -183,6 +184,38 @@ PROGRAM(a_runtime_buffer_describes_what_somebody_else_sees_to) {
     owner.device_free();
     EXPECT(back.has_device_allocation() && on_device(back.raw_buffer(), 0) == 6);
     back.reset();
+    EXPECT(gpu.is_clean());
+    return 0;
+}
+
+namespace {
+
+// The picture, a point of which has another value on the device, is saved from there.
+template<typename Picture>
+bool is_saved_from_the_device(Picture picture, int as_is) {
+    const std::string path = "/tmp/saved_from_a_device_" + std::to_string(getpid()) + ".pgm";
+    picture.fill(10);
+    picture.set_host_dirty();
+    if (picture.copy_to_device(cuda())) return false;
+    halide_device_sync_global(nullptr, cuda());
+    static_cast<uint8_t *>(Gpu::driver()->memory(picture.raw_buffer()->device))[5] = 77;
+    picture.set_device_dirty();
+    if (as_is == 0) Tools::save_image(picture, path);
+    if (as_is == 1) Tools::convert_and_save_image(picture, path);
+    if (as_is == 2 && !Tools::save(picture, path)) return false;
+    const Buffer<uint8_t> back = Tools::load_image(path);
+    std::remove(path.c_str());
+    return !picture.device_dirty() && back(1, 1) == 77 && back(0, 0) == 10;
+}
+
+}  // namespace
+
+PROGRAM(pictures_are_saved_from_the_device) {
+    Gpu gpu;
+    for (int way = 0; way < 3; way++) {
+        EXPECT(is_saved_from_the_device(View<uint8_t>(4, 3), way));
+        EXPECT(is_saved_from_the_device(Buffer<uint8_t>(4, 3), way));
+    }
     EXPECT(gpu.is_clean());
     return 0;
 }
