@@ -141,12 +141,12 @@ TESSERA_BOOL_OPERAND(||)
     template<halide::Integer Int>                                                                  \
     Expr f(WrittenExpr a, Int b) {                                                                 \
         Expr y = halide::integer_operand(a, int64_t(b), a.at);                                     \
-        return f(std::move(a), y);                                                                 \
+        return f(Expr(a), y, a.at);                                                                \
     }                                                                                              \
     template<halide::Integer Int>                                                                  \
     Expr f(Int a, WrittenExpr b) {                                                                 \
         Expr x = halide::integer_operand(b, int64_t(a), b.at);                                     \
-        return f(WrittenExpr(x, b.at), Expr(b));                                                   \
+        return f(x, Expr(b), b.at);                                                                \
     }                                                                                              \
     template<halide::Integer Int, std::same_as<Expr> E>                                            \
     Expr f(Int a, const E &b) {                                                                    \
@@ -155,7 +155,7 @@ TESSERA_BOOL_OPERAND(||)
     template<halide::Integer A, halide::Integer B>                                                 \
     Expr f(A a, B b) {                                                                             \
         Expr x = halide::integer_operand(Expr(), int64_t(a), {});                                  \
-        return f(WrittenExpr(x, Location()), halide::integer_operand(Expr(), int64_t(b), {}));     \
+        return f(x, halide::integer_operand(Expr(), int64_t(b), {}), Location());                  \
     }                                                                                              \
     namespace halide {                                                                             \
     template<typename A, typename B, typename... Rest>                                             \
@@ -165,7 +165,7 @@ TESSERA_BOOL_OPERAND(||)
             if constexpr (Integer<A>)                                                              \
                 return ir::f(a, WrittenExpr(others, at));                                          \
             else                                                                                   \
-                return ir::f(WrittenExpr(a, at), others);                                          \
+                return ir::f(Expr(a), others, at);                                                 \
         } else if constexpr (Integer<A> && Integer<B>) {                                           \
             return ir::f(a, b);                                                                    \
         } else if constexpr (Integer<A>) {                                                         \
@@ -173,7 +173,7 @@ TESSERA_BOOL_OPERAND(||)
         } else if constexpr (Integer<B>) {                                                         \
             return ir::f(WrittenExpr(a, at), b);                                                   \
         } else {                                                                                   \
-            return ir::f(WrittenExpr(a, at), Expr(b));                                             \
+            return ir::f(Expr(a), Expr(b), at);                                                    \
         }                                                                                          \
     }                                                                                              \
     }                                                                                              \
@@ -204,12 +204,9 @@ concept Operands = (Written<A> && (Written<B> || std::convertible_to<B, Expr>)) 
                     !(Integer<A> && std::same_as<B, Expr>));
 }  // namespace halide
 #define TESSERA_EXTREME_OF_EXPRS(f)                                                                \
-    inline Expr f(const Expr &a, const Expr &b, Location at = std::source_location::current()) {   \
-        return f(WrittenExpr(a, at), b);                                                           \
-    }                                                                                              \
     inline Expr f(const FuncRef &a, const FuncRef &b,                                              \
                   Location at = std::source_location::current()) {                                 \
-        return f(WrittenExpr(a, at), Expr(b));                                                     \
+        return f(Expr(a), Expr(b), at);                                                            \
     }                                                                                              \
     template<typename A, typename B>                                                               \
     requires halide::Operands<A, B>                                                                \
@@ -219,14 +216,10 @@ concept Operands = (Written<A> && (Written<B> || std::convertible_to<B, Expr>)) 
 TESSERA_EXTREME_OF_EXPRS(min)
 TESSERA_EXTREME_OF_EXPRS(max)
 #undef TESSERA_EXTREME_OF_EXPRS
-inline Expr clamp(const Expr &a, const Expr &low, const Expr &high,
-                  Location at = std::source_location::current()) {
-    return clamp(WrittenExpr(a, at), low, high);
-}
 template<halide::Written A>
 Expr clamp(const A &a, const Expr &low, const Expr &high,
            Location at = std::source_location::current()) {
-    return clamp(WrittenExpr(a, at), low, high);
+    return clamp(Expr(a), low, high, at);
 }
 
 }  // namespace tessera::ir
@@ -257,9 +250,8 @@ using ir::min;
 
 #define TESSERA_INTEGER_SHIFT(f)                                                                   \
     template<ir::halide::Integer Int>                                                              \
-    Expr f(WrittenExpr a, Int bits) {                                                              \
-        Expr y = ir::halide::shift_count(a, int64_t(bits), a.at);                                  \
-        return f(std::move(a), std::move(y));                                                      \
+    Expr f(const Expr &a, Int bits, Location at = Here::current()) {                               \
+        return f(a, ir::halide::shift_count(a, int64_t(bits), at), at);                            \
     }
 TESSERA_INTEGER_SHIFT(widening_shift_left)
 TESSERA_INTEGER_SHIFT(widening_shift_right)

@@ -44,7 +44,7 @@ Expr bound_of_clamp(Expr bound, Type t, const Location &at) {
     bool fits = is_const(bound)
                     ? may_hold(t, bound)
                     : t.is_any_float() || t.element_of().can_represent(bound.type().element_of());
-    if (fits) return cast(t, {std::move(bound), at});
+    if (fits) return cast(t, std::move(bound), at);
     throw CompileError(at, is_const(bound)
                                ? str("clamp: ", bound, " is no value of type ", t,
                                      ", that of what is clamped; cast that to a wider type")
@@ -297,27 +297,27 @@ bool puts_constant_first(const Expr &a, const Expr &b) {
 
 }  // namespace
 
-Expr min(WrittenExpr a, Expr b) {
-    match_types_of(a, b, "min", a.at);
+Expr min(Expr a, Expr b, Location at) {
+    match_types_of(a, b, "min", at);
     if (puts_constant_first(a, b)) return Min::make(std::move(b), std::move(a));
     if (auto x = wide_value(a), y = wide_value(b); x && y) return *x < *y ? Expr(a) : b;
     return Min::make(std::move(a), std::move(b));
 }
-Expr max(WrittenExpr a, Expr b) {
-    match_types_of(a, b, "max", a.at);
+Expr max(Expr a, Expr b, Location at) {
+    match_types_of(a, b, "max", at);
     if (puts_constant_first(a, b)) return Max::make(std::move(b), std::move(a));
     if (auto x = wide_value(a), y = wide_value(b); x && y) return *x > *y ? Expr(a) : b;
     return Max::make(std::move(a), std::move(b));
 }
 
-Expr clamp(WrittenExpr e, Expr lowest, Expr highest) {
-    require_defined(e, "clamp", e.at);
-    require_defined(lowest, "clamp", e.at);
-    require_defined(highest, "clamp", e.at);
+Expr clamp(Expr e, Expr lowest, Expr highest, Location at) {
+    require_defined(e, "clamp", at);
+    require_defined(lowest, "clamp", at);
+    require_defined(highest, "clamp", at);
     Type t = e.type();
-    Expr low = bound_of_clamp(std::move(lowest), t, e.at);
-    Expr high = bound_of_clamp(std::move(highest), t, e.at);
-    return max(min(std::move(e), std::move(high)), std::move(low));
+    Expr low = bound_of_clamp(std::move(lowest), t, at);
+    Expr high = bound_of_clamp(std::move(highest), t, at);
+    return max(min(std::move(e), std::move(high), at), std::move(low), at);
 }
 namespace {
 
@@ -337,14 +337,14 @@ void match_as_halide(Expr &a, Expr &b, const Location &at) {
 
 }  // namespace
 
-Expr select(WrittenExpr condition, Expr true_value, Expr false_value) {
-    if (condition.defined() && follows_halide(condition.at)) {  // `true` is the integer 1 there
+Expr select(Expr condition, Expr true_value, Expr false_value, Location at) {
+    if (condition.defined() && follows_halide(at)) {  // `true` is the integer 1 there
         const auto constant = as_const_int(condition);
-        if (constant) static_cast<Expr &>(condition) = *constant ? const_true() : const_false();
+        if (constant) condition = *constant ? const_true() : const_false();
     }
-    require_bool(condition, "select", condition.at);
-    if (follows_halide(condition.at)) match_as_halide(true_value, false_value, condition.at);
-    match_types_of(true_value, false_value, "select", condition.at);
+    require_bool(condition, "select", at);
+    if (follows_halide(at)) match_as_halide(true_value, false_value, at);
+    match_types_of(true_value, false_value, "select", at);
     if (is_true(condition)) return true_value;
     if (is_false(condition)) return false_value;
     int lanes = condition.type().lanes();
@@ -355,18 +355,18 @@ Expr select(WrittenExpr condition, Expr true_value, Expr false_value) {
     return Select::make(std::move(condition), std::move(true_value), std::move(false_value));
 }
 
-Expr cast(Type t, WrittenExpr e) {
-    require_defined(e, "cast", e.at);
-    if (!t.defined()) throw CompileError(e.at, "cast: the type is undefined");
+Expr cast(Type t, Expr e, Location at) {
+    require_defined(e, "cast", at);
+    if (!t.defined()) throw CompileError(at, "cast: the type is undefined");
     if (t.is_scalar()) t = t.with_lanes(e.type().lanes());
     if (e.type() == t) return e;
     if (t.is_handle() != e.type().is_handle()) {
-        throw CompileError(e.at, str("cannot cast ", e.type(), " to ", t, "; use reinterpret"));
+        throw CompileError(at, str("cannot cast ", e.type(), " to ", t, "; use reinterpret"));
     }
     if (t.lanes() != e.type().lanes()) {
         if (e.type().is_scalar()) return Broadcast::make(cast(t.element_of(), e), t.lanes());
-        throw CompileError(e.at, str("cannot cast ", e.type(), " to ", t, ": it has ",
-                                     e.type().lanes(), " lanes, not ", t.lanes()));
+        throw CompileError(at, str("cannot cast ", e.type(), " to ", t, ": it has ",
+                                   e.type().lanes(), " lanes, not ", t.lanes()));
     }
     if (const auto *splat = e.as<Broadcast>(); splat && is_imm(splat->value)) {
         return Broadcast::make(cast(t.element_of(), splat->value), t.lanes());

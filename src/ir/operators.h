@@ -38,15 +38,16 @@ Expr &operator-=(Expr &a, WrittenExpr b);
 Expr &operator*=(Expr &a, WrittenExpr b);
 Expr &operator/=(Expr &a, WrittenExpr b);
 
-Expr min(WrittenExpr a, Expr b);
-Expr max(WrittenExpr a, Expr b);
-Expr clamp(WrittenExpr e, Expr lowest, Expr highest);
-Expr select(WrittenExpr condition, Expr true_value, Expr false_value);
+Expr min(Expr a, Expr b, Location at = std::source_location::current());
+Expr max(Expr a, Expr b, Location at = std::source_location::current());
+Expr clamp(Expr e, Expr lowest, Expr highest, Location at = std::source_location::current());
+Expr select(Expr condition, Expr true_value, Expr false_value,
+            Location at = std::source_location::current());
 // A scalar type is given the lanes of e; a scalar is broadcast to the lanes of the type.
-Expr cast(Type t, WrittenExpr e);
+Expr cast(Type t, Expr e, Location at = std::source_location::current());
 template<typename T>
-Expr cast(WrittenExpr e) {
-    return cast(type_of<T>(), std::move(e));
+Expr cast(Expr e, Location at = std::source_location::current()) {
+    return cast(type_of<T>(), std::move(e), at);
 }
 
 Expr make_const(Type t, int64_t value);  // of any type but Handle; a vector is a Broadcast

@@ -5,7 +5,9 @@
 
 namespace tessera::ir {
 
-// An expression, and the line where it stands: as a function's first parameter, for its errors.
+// An expression, and the line where it stands: as the first parameter of an operator, or of a
+// function of any number of operands, for its errors. Other functions take an Expr and end with the
+// line, so that C++ prefers them to a program's template of the same name, which they equal.
 // Where the library calls such a function itself, that line is its own, which no error shows.
 struct WrittenExpr : Expr {
     template<typename T>

@@ -45,7 +45,7 @@ Expr extern_call(const char *name, Type type, std::vector<Expr> args,
             throw CompileError(
                 at, str(name, ": argument ", i, " is a ", args[i].type(), ", not a ", types[i]));
         }
-        args[i] = cast(types[i], {args[i], at});
+        args[i] = cast(types[i], args[i], at);
     }
     return ir::ExternCall::make(type, name, std::move(args), pure);
 }

@@ -88,17 +88,22 @@ private:
 
 // Where FuncRefs are chosen from, the choice is an expression; of Funcs of several values,
 // choose between Tuples.
-inline Expr select(const WrittenExpr &condition, const FuncRef &true_value,
-                   const FuncRef &false_value) {
-    return ir::select(condition, Expr(true_value), Expr(false_value));
+inline Expr select(const Expr &condition, const FuncRef &true_value, const FuncRef &false_value,
+                   Location at = Here::current()) {
+    return ir::select(condition, Expr(true_value), Expr(false_value), at);
 }
 template<typename... Rest>
 Expr select(const WrittenExpr &c0, const FuncRef &v0, const Expr &c1, const FuncRef &v1,
             const Rest &...rest) {
-    return ir::select(c0, Expr(v0), select(WrittenExpr(c1, c0.at), v1, rest...));
+    if constexpr (sizeof...(rest) == 1) {
+        return ir::select(c0, Expr(v0), ir::select(c1, Expr(v1), Expr(rest)..., c0.at), c0.at);
+    } else {
+        return ir::select(c0, Expr(v0), select(WrittenExpr(c1, c0.at), v1, rest...), c0.at);
+    }
 }
-inline Expr mux(const WrittenExpr &id, const std::initializer_list<FuncRef> &values) {
-    return mux(id, std::vector<Expr>(values.begin(), values.end()));
+inline Expr mux(const Expr &id, const std::initializer_list<FuncRef> &values,
+                Location at = Here::current()) {
+    return mux(id, std::vector<Expr>(values.begin(), values.end()), at);
 }
 
 }  // namespace tessera

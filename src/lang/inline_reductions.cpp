@@ -69,11 +69,11 @@ void Reduction::collect(const Expr &in) {
 }
 
 Expr reduce(const char *what, const RDom &r, const Expr &e, const Func &f, Location at,
-            Expr (*initial)(Type), Expr (*op)(WrittenExpr, Expr)) {
+            Expr (*initial)(Type), Expr (*op)(Expr, Expr, Location)) {
     return detail::with_room_for({e}, what, at, [&] {
         Reduction reduction(what, r, e, f, at);
         reduction.point() = initial(e.type());
-        reduction.update({op({reduction.point(), at}, reduction.body)});
+        reduction.update({op(reduction.point(), reduction.body, at)});
         return Expr(reduction.result()[0]);
     });
 }
@@ -107,10 +107,14 @@ Expr zero(Type t) { return ir::make_zero(t); }
 Expr one(Type t) { return ir::make_one(t); }
 Expr largest(Type t) { return t.max(); }
 Expr smallest(Type t) { return t.min(); }
-Expr sum_of_two(WrittenExpr a, Expr b) { return std::move(a) + std::move(b); }
-Expr product_of_two(WrittenExpr a, Expr b) { return std::move(a) * std::move(b); }
-Expr lower_of_two(WrittenExpr a, Expr b) { return min(std::move(a), std::move(b)); }
-Expr higher(WrittenExpr a, Expr b) { return max(std::move(a), std::move(b)); }
+Expr sum_of_two(Expr a, Expr b, Location at) {
+    return WrittenExpr(std::move(a), at) + std::move(b);
+}
+Expr product_of_two(Expr a, Expr b, Location at) {
+    return WrittenExpr(std::move(a), at) * std::move(b);
+}
+Expr lower_of_two(Expr a, Expr b, Location at) { return min(std::move(a), std::move(b), at); }
+Expr higher(Expr a, Expr b, Location at) { return max(std::move(a), std::move(b), at); }
 
 }  // namespace
 

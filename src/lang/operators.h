@@ -77,26 +77,39 @@ concept ExprLike = std::convertible_to<T, Expr>;
 
 template<ExprLike... Rest>
 Expr min(const WrittenExpr &a, const Expr &b, const Expr &c, const Rest &...rest) {
-    return min(WrittenExpr(min(a, b), a.at), c, rest...);
+    Expr least = min(min(a, b, a.at), c, a.at);
+    ((least = min(least, rest, a.at)), ...);
+    return least;
 }
 template<ExprLike... Rest>
 Expr max(const WrittenExpr &a, const Expr &b, const Expr &c, const Rest &...rest) {
-    return max(WrittenExpr(max(a, b), a.at), c, rest...);
+    Expr largest = max(max(a, b, a.at), c, a.at);
+    ((largest = max(largest, rest, a.at)), ...);
+    return largest;
 }
 
 // The value after the first condition that is true, or the last value.
 template<ExprLike... Rest>
 Expr select(const WrittenExpr &c0, const Expr &v0, const Expr &c1, const Expr &v1,
             const Rest &...rest) {
-    return ir::select(c0, v0, select(WrittenExpr(c1, c0.at), v1, rest...));
+    if constexpr (sizeof...(rest) == 1) {
+        return ir::select(c0, v0, ir::select(c1, v1, rest..., c0.at), c0.at);
+    } else {
+        return ir::select(c0, v0, select(WrittenExpr(c1, c0.at), v1, rest...), c0.at);
+    }
 }
 Tuple select(const Tuple &condition, const Tuple &true_value, const Tuple &false_value,
              Location at = Here::current());
-Tuple select(const WrittenExpr &condition, const Tuple &true_value, const Tuple &false_value);
+Tuple select(const Expr &condition, const Tuple &true_value, const Tuple &false_value,
+             Location at = Here::current());
 template<typename... Rest>
 Tuple select(const WrittenExpr &c0, const Tuple &v0, const Expr &c1, const Tuple &v1,
              const Rest &...rest) {
-    return select(c0, v0, select(WrittenExpr(c1, c0.at), v1, rest...));
+    if constexpr (sizeof...(rest) == 1) {
+        return select(c0, v0, select(c1, v1, rest..., c0.at), c0.at);
+    } else {
+        return select(c0, v0, select(WrittenExpr(c1, c0.at), v1, rest...), c0.at);
+    }
 }
 
 template<typename... Rest>
@@ -106,121 +119,126 @@ Tuple select(const Tuple &c0, const Tuple &v0, const Tuple &c1, const Tuple &v1,
 }
 
 // values[id]; the last one for an id out of range.
-Expr mux(const WrittenExpr &id, const std::vector<Expr> &values);
-Expr mux(const WrittenExpr &id, const std::initializer_list<Expr> &values);
-Expr mux(const WrittenExpr &id, const Tuple &values);
-Tuple mux(const WrittenExpr &id, const std::vector<Tuple> &values);
-Tuple mux(const WrittenExpr &id, const std::initializer_list<Tuple> &values);
+Expr mux(const Expr &id, const std::vector<Expr> &values, Location at = Here::current());
+Expr mux(const Expr &id, const std::initializer_list<Expr> &values, Location at = Here::current());
+Expr mux(const Expr &id, const Tuple &values, Location at = Here::current());
+Tuple mux(const Expr &id, const std::vector<Tuple> &values, Location at = Here::current());
+Tuple mux(const Expr &id, const std::initializer_list<Tuple> &values,
+          Location at = Here::current());
 
 // ---- Types ----
 
 // The nearest value that the type has.
-Expr saturating_cast(Type t, WrittenExpr e);
+Expr saturating_cast(Type t, Expr e, Location at = Here::current());
 template<typename T>
-Expr saturating_cast(WrittenExpr e) {
-    return saturating_cast(type_of<T>(), std::move(e));
+Expr saturating_cast(Expr e, Location at = Here::current()) {
+    return saturating_cast(type_of<T>(), std::move(e), at);
 }
 // The same bits, seen as another type.
-Expr reinterpret(Type t, WrittenExpr e);
+Expr reinterpret(Type t, Expr e, Location at = Here::current());
 template<typename T>
-Expr reinterpret(WrittenExpr e) {
-    return reinterpret(type_of<T>(), std::move(e));
+Expr reinterpret(Expr e, Location at = Here::current()) {
+    return reinterpret(type_of<T>(), std::move(e), at);
 }
 
 // ---- Integers ----
 
-Expr abs(WrittenExpr a);           // of a signed integer: unsigned
-Expr absd(WrittenExpr a, Expr b);  // |a - b|; of integers: unsigned, never overflows; of bools: !=
-Expr popcount(WrittenExpr e);
-Expr count_leading_zeros(WrittenExpr e);
-Expr count_trailing_zeros(WrittenExpr e);
-Expr div_round_to_zero(WrittenExpr a, Expr b);
-Expr mod_round_to_zero(WrittenExpr a, Expr b);
+Expr abs(Expr a, Location at = Here::current());  // of a signed integer: unsigned
+Expr absd(Expr a, Expr b,
+          Location at =
+              Here::current());  // |a - b|; of integers: unsigned, never overflows; of bools: !=
+Expr popcount(Expr e, Location at = Here::current());
+Expr count_leading_zeros(Expr e, Location at = Here::current());
+Expr count_trailing_zeros(Expr e, Location at = Here::current());
+Expr div_round_to_zero(Expr a, Expr b, Location at = Here::current());
+Expr mod_round_to_zero(Expr a, Expr b, Location at = Here::current());
 // The operands are an integer of 8, 16 or 32 bits and a uint8, which stands for 256 where it is 0.
 // The type of the result is the first one's. Rounded down, as by `/`; to zero; and the remainder to
 // the first.
-Expr fast_integer_divide(const WrittenExpr &a, const Expr &b);
-Expr fast_integer_divide_round_to_zero(const WrittenExpr &a, const Expr &b);
-Expr fast_integer_modulo(const WrittenExpr &a, const Expr &b);
+Expr fast_integer_divide(const Expr &a, const Expr &b, Location at = Here::current());
+Expr fast_integer_divide_round_to_zero(const Expr &a, const Expr &b, Location at = Here::current());
+Expr fast_integer_modulo(const Expr &a, const Expr &b, Location at = Here::current());
 // The bits of e from `lsb` on, as many as the type has.
-Expr extract_bits(Type t, WrittenExpr e, const Expr &lsb);
+Expr extract_bits(Type t, Expr e, const Expr &lsb, Location at = Here::current());
 template<typename T>
-Expr extract_bits(const WrittenExpr &e, const Expr &lsb) {
-    return extract_bits(type_of<T>(), e, lsb);
+Expr extract_bits(const Expr &e, const Expr &lsb, Location at = Here::current()) {
+    return extract_bits(type_of<T>(), e, lsb, at);
 }
 // An unsigned integer of all the bits, least significant first.
 Expr concat_bits(const std::vector<Expr> &parts, Location at = Here::current());
 
 // As if in a type that is wide enough; the result has twice the bits.
-Expr widening_add(WrittenExpr a, Expr b);
-Expr widening_sub(WrittenExpr a, Expr b);  // signed, unless float
-Expr widening_mul(WrittenExpr a, Expr b);  // signed if one operand is
-Expr widening_shift_left(WrittenExpr a, Expr b);
-Expr widening_shift_right(WrittenExpr a, Expr b);
+Expr widening_add(Expr a, Expr b, Location at = Here::current());
+Expr widening_sub(Expr a, Expr b, Location at = Here::current());  // signed, unless float
+Expr widening_mul(Expr a, Expr b, Location at = Here::current());  // signed if one operand is
+Expr widening_shift_left(Expr a, Expr b, Location at = Here::current());
+Expr widening_shift_right(Expr a, Expr b, Location at = Here::current());
 // The second operand has half the bits of the first, which is the type of the result.
-Expr widen_right_add(WrittenExpr a, Expr b);
-Expr widen_right_sub(WrittenExpr a, Expr b);
-Expr widen_right_mul(WrittenExpr a, Expr b);
+Expr widen_right_add(Expr a, Expr b, Location at = Here::current());
+Expr widen_right_sub(Expr a, Expr b, Location at = Here::current());
+Expr widen_right_mul(Expr a, Expr b, Location at = Here::current());
 // The nearest value of the operands' type.
-Expr saturating_add(WrittenExpr a, Expr b);
-Expr saturating_sub(WrittenExpr a, Expr b);
+Expr saturating_add(Expr a, Expr b, Location at = Here::current());
+Expr saturating_sub(Expr a, Expr b, Location at = Here::current());
 // As if in a type that is wide enough, halved (rounding down, or half up), in the operands' type.
-Expr halving_add(WrittenExpr a, Expr b);
-Expr halving_sub(WrittenExpr a, Expr b);
-Expr rounding_halving_add(WrittenExpr a, Expr b);
+Expr halving_add(Expr a, Expr b, Location at = Here::current());
+Expr halving_sub(Expr a, Expr b, Location at = Here::current());
+Expr rounding_halving_add(Expr a, Expr b, Location at = Here::current());
 // Shifts that round half up; left for negative counts.
-Expr rounding_shift_left(WrittenExpr a, Expr b);
-Expr rounding_shift_right(WrittenExpr a, Expr b);
+Expr rounding_shift_left(Expr a, Expr b, Location at = Here::current());
+Expr rounding_shift_right(Expr a, Expr b, Location at = Here::current());
 // a * b >> q, as if in a type that is wide enough, saturated.
-Expr mul_shift_right(WrittenExpr a, Expr b, Expr q);
-Expr mul_shift_right(WrittenExpr a, Expr b, int q);
-Expr rounding_mul_shift_right(WrittenExpr a, Expr b, Expr q);
-Expr rounding_mul_shift_right(WrittenExpr a, Expr b, int q);
+Expr mul_shift_right(Expr a, Expr b, Expr q, Location at = Here::current());
+Expr mul_shift_right(Expr a, Expr b, int q, Location at = Here::current());
+Expr rounding_mul_shift_right(Expr a, Expr b, Expr q, Location at = Here::current());
+Expr rounding_mul_shift_right(Expr a, Expr b, int q, Location at = Here::current());
 
 // Interpolates between two values of one type: zero_val where the weight is 0, one_val where it is
 // 1 (a float) or the largest of its type (an unsigned integer), rounded to the nearest in between.
-Expr lerp(WrittenExpr zero_val, Expr one_val, Expr weight);
+Expr lerp(Expr zero_val, Expr one_val, Expr weight, Location at = Here::current());
 
 // ---- Floats. Operands that are no floats become float32. ----
 
-Expr sin(WrittenExpr x);
-Expr cos(WrittenExpr x);
-Expr tan(WrittenExpr x);
-Expr asin(WrittenExpr x);
-Expr acos(WrittenExpr x);
-Expr atan(WrittenExpr x);
-Expr atan2(WrittenExpr y, Expr x);
-Expr sinh(WrittenExpr x);
-Expr cosh(WrittenExpr x);
-Expr tanh(WrittenExpr x);
-Expr asinh(WrittenExpr x);
-Expr acosh(WrittenExpr x);
-Expr atanh(WrittenExpr x);
-Expr sqrt(WrittenExpr x);
-Expr hypot(const WrittenExpr &x, const Expr &y);
-Expr exp(WrittenExpr x);
-Expr log(WrittenExpr x);
-Expr pow(WrittenExpr x, Expr y);  // a constant integer y: by multiplications
-Expr erf(const WrittenExpr &x);   // float32, to about 1e-6
-Expr floor(WrittenExpr x);
-Expr ceil(WrittenExpr x);
-Expr round(WrittenExpr x);  // half to even
-Expr trunc(WrittenExpr x);
-Expr fract(const WrittenExpr &x);  // x - trunc(x)
-Expr fma(const WrittenExpr &a, const Expr &b, const Expr &c);
-Expr is_nan(WrittenExpr x);
-Expr is_inf(WrittenExpr x);
-Expr is_finite(WrittenExpr x);
+Expr sin(Expr x, Location at = Here::current());
+Expr cos(Expr x, Location at = Here::current());
+Expr tan(Expr x, Location at = Here::current());
+Expr asin(Expr x, Location at = Here::current());
+Expr acos(Expr x, Location at = Here::current());
+Expr atan(Expr x, Location at = Here::current());
+Expr atan2(Expr y, Expr x, Location at = Here::current());
+Expr sinh(Expr x, Location at = Here::current());
+Expr cosh(Expr x, Location at = Here::current());
+Expr tanh(Expr x, Location at = Here::current());
+Expr asinh(Expr x, Location at = Here::current());
+Expr acosh(Expr x, Location at = Here::current());
+Expr atanh(Expr x, Location at = Here::current());
+Expr sqrt(Expr x, Location at = Here::current());
+Expr hypot(const Expr &x, const Expr &y, Location at = Here::current());
+Expr exp(Expr x, Location at = Here::current());
+Expr log(Expr x, Location at = Here::current());
+Expr pow(Expr x, Expr y,
+         Location at = Here::current());                 // a constant integer y: by multiplications
+Expr erf(const Expr &x, Location at = Here::current());  // float32, to about 1e-6
+Expr floor(Expr x, Location at = Here::current());
+Expr ceil(Expr x, Location at = Here::current());
+Expr round(Expr x, Location at = Here::current());  // half to even
+Expr trunc(Expr x, Location at = Here::current());
+Expr fract(const Expr &x, Location at = Here::current());  // x - trunc(x)
+Expr fma(const Expr &a, const Expr &b, const Expr &c, Location at = Here::current());
+Expr is_nan(Expr x, Location at = Here::current());
+Expr is_inf(Expr x, Location at = Here::current());
+Expr is_finite(Expr x, Location at = Here::current());
 // Quicker and less exact, of float32, made of arithmetic that vectorizes.
-Expr fast_sin(const WrittenExpr &x);  // absolute error below 1e-5 for |x| up to 1000
-Expr fast_cos(const WrittenExpr &x);
-Expr fast_exp(const WrittenExpr &x);  // relative error below 1e-5
-Expr fast_log(const WrittenExpr &x);  // absolute error below 1e-5 near 1
-Expr fast_pow(const WrittenExpr &x, const Expr &y);
-Expr fast_inverse(WrittenExpr x);
-Expr fast_inverse_sqrt(WrittenExpr x);
+Expr fast_sin(const Expr &x,
+              Location at = Here::current());  // absolute error below 1e-5 for |x| up to 1000
+Expr fast_cos(const Expr &x, Location at = Here::current());
+Expr fast_exp(const Expr &x, Location at = Here::current());  // relative error below 1e-5
+Expr fast_log(const Expr &x, Location at = Here::current());  // absolute error below 1e-5 near 1
+Expr fast_pow(const Expr &x, const Expr &y, Location at = Here::current());
+Expr fast_inverse(Expr x, Location at = Here::current());
+Expr fast_inverse_sqrt(Expr x, Location at = Here::current());
 // The operations of e, each rounded on its own: no product and sum become one instruction.
-Expr strict_float(WrittenExpr e);
+Expr strict_float(Expr e, Location at = Here::current());
 
 // ---- Values that are special ----
 
@@ -244,20 +262,23 @@ template<ExprLike... Args>
 Expr print(const WrittenExpr &a, const Args &...rest) {
     return print(std::vector<Expr>{a, Expr(rest)...}, a.at);
 }
-Expr print_when(const WrittenExpr &condition, const std::vector<Expr> &values);
+Expr print_when(const Expr &condition, const std::vector<Expr> &values,
+                Location at = Here::current());
 template<ExprLike... Args>
 Expr print_when(const WrittenExpr &condition, const Expr &a, const Args &...rest) {
-    return print_when(condition, std::vector<Expr>{a, Expr(rest)...});
+    return print_when(condition, std::vector<Expr>{a, Expr(rest)...}, condition.at);
 }
 // The value after the condition; where the condition is false the pipeline fails, and says the
 // value and what follows.
-Expr require(const WrittenExpr &condition, const std::vector<Expr> &value_and_message);
+Expr require(const Expr &condition, const std::vector<Expr> &value_and_message,
+             Location at = Here::current());
 template<ExprLike... Args>
 Expr require(const WrittenExpr &condition, const Expr &value, const Args &...message) {
-    return require(condition, std::vector<Expr>{value, Expr(message)...});
+    return require(condition, std::vector<Expr>{value, Expr(message)...}, condition.at);
 }
 // The value, which the user promises to lie between the two; undefined: no limit.
-Expr unsafe_promise_clamped(const WrittenExpr &value, const Expr &min, const Expr &max);
+Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max,
+                            Location at = Here::current());
 
 // f(scatter(a, b)) = gather(c, d): f(a) = c and f(b) = d, all loads before the stores.
 Expr scatter(const std::vector<Expr> &args, Location at = Here::current());

@@ -12,7 +12,7 @@ using ir::Intrinsic;
 Expr as_float(Expr e, const CallSite &site) {
     site.require_defined(e);
     if (e.type().is_handle()) site.refuse("the operand is a handle");
-    if (e.type().is_float()) return e;
+    if (e.type().is_float() && !e.type().is_bfloat()) return e;
     Type t = Float(32, e.type().lanes());
     return cast(t, std::move(e));
 }
@@ -71,7 +71,7 @@ Expr raise(const Expr &x, int64_t exponent) {
 }  // namespace
 
 #define UNARY(name)                                                                                \
-    Expr name(WrittenExpr x) { return unary(Intrinsic::name, #name, std::move(x)); }
+    Expr name(Expr x, Location at) { return unary(Intrinsic::name, #name, {std::move(x), at}); }
 UNARY(sin)
 UNARY(cos)
 UNARY(tan)
@@ -93,17 +93,18 @@ UNARY(round)
 UNARY(trunc)
 #undef UNARY
 
-Expr is_nan(WrittenExpr x) { return test(Intrinsic::is_nan, "is_nan", std::move(x)); }
-Expr is_inf(WrittenExpr x) { return test(Intrinsic::is_inf, "is_inf", std::move(x)); }
-Expr is_finite(WrittenExpr x) { return test(Intrinsic::is_finite, "is_finite", std::move(x)); }
+Expr is_nan(Expr x, Location at) { return test(Intrinsic::is_nan, "is_nan", {std::move(x), at}); }
+Expr is_inf(Expr x, Location at) { return test(Intrinsic::is_inf, "is_inf", {std::move(x), at}); }
+Expr is_finite(Expr x, Location at) {
+    return test(Intrinsic::is_finite, "is_finite", {std::move(x), at});
+}
 
-Expr atan2(WrittenExpr y_written, Expr x) {
-    const CallSite site{"atan2", y_written.at};
-    Expr y = std::move(y_written);
+Expr atan2(Expr y, Expr x, Location at) {
+    const CallSite site{"atan2", at};
     if (follows_halide(site.at)) {  // the first operand's type decides
         y = as_float(std::move(y), site);
         site.require_defined(x);
-        x = cast(y.type().element_of(), {x, site.at});
+        x = cast(y.type().element_of(), x, site.at);
     }
     site.match_types(y, x);
     y = as_float(std::move(y), site);
@@ -112,8 +113,8 @@ Expr atan2(WrittenExpr y_written, Expr x) {
     return call(t, Intrinsic::atan2, {std::move(y), std::move(x)});
 }
 
-Expr hypot(const WrittenExpr &x, const Expr &y) {
-    const CallSite site{"hypot", x.at};
+Expr hypot(const Expr &x, const Expr &y, Location at) {
+    const CallSite site{"hypot", at};
     Expr a = x, b = y;
     site.match_types(a, b);
     a = as_float(a, site);
@@ -121,8 +122,8 @@ Expr hypot(const WrittenExpr &x, const Expr &y) {
     return sqrt(a * a + b * b);
 }
 
-Expr pow(WrittenExpr base, Expr y) {
-    const CallSite site{"pow", base.at};
+Expr pow(Expr base, Expr y, Location at) {
+    const CallSite site{"pow", at};
     site.require_defined(base);
     site.require_defined(y);
     auto exponent = ir::as_const_int(y);
@@ -131,15 +132,15 @@ Expr pow(WrittenExpr base, Expr y) {
     if (stays_integer && follows_halide(site.at)) return raise(base, *exponent);
     Expr x = as_float(std::move(base), site);
     if (is_small) return raise(x, *exponent);
-    y = cast(x.type(), {y, site.at});
+    y = cast(x.type(), y, site.at);
     Type t = x.type();
     return call(t, Intrinsic::pow, {std::move(x), std::move(y)});
 }
 
 // Abramowitz and Stegun, 7.1.26, whose error is small beside 1: so up to 1 it is an odd polynomial,
 // which interpolates erf(x) / x at the zeros of a Chebyshev polynomial of x * x.
-Expr erf(const WrittenExpr &x) {
-    Expr e = f32(x, {"erf", x.at}), magnitude = abs(e), square = e * e;
+Expr erf(const Expr &x, Location at) {
+    Expr e = f32(x, {"erf", at}), magnitude = abs(e), square = e * e;
     Expr t = 1.0f / (1.0f + 0.3275911f * magnitude);
     Expr p =
         t * polynomial(t, {0.254829592f, -0.284496736f, 1.421413741f, -1.453152027f, 1.061405429f});
@@ -149,14 +150,14 @@ Expr erf(const WrittenExpr &x) {
     return select(magnitude < 1.0f, near_zero, e < 0.0f, -y, y);
 }
 
-Expr fract(const WrittenExpr &x) {
-    Expr e = as_float(x, {"fract", x.at});
+Expr fract(const Expr &x, Location at) {
+    Expr e = as_float(x, {"fract", at});
     return e - trunc(e);
 }
 
-Expr fma(const WrittenExpr &a, const Expr &b, const Expr &c) {
-    const CallSite site{"fma", a.at};
-    for (const Expr &e : {Expr(a), b, c}) site.require_defined(e);
+Expr fma(const Expr &a, const Expr &b, const Expr &c, Location at) {
+    const CallSite site{"fma", at};
+    for (const Expr &e : {a, b, c}) site.require_defined(e);
     if (!a.type().is_any_float() || a.type() != b.type() || a.type() != c.type()) {
         site.refuse(str("the operands are of types ", a.type(), ", ", b.type(), " and ", c.type(),
                         ", not of one floating-point type"));
@@ -164,21 +165,21 @@ Expr fma(const WrittenExpr &a, const Expr &b, const Expr &c) {
     return call(a.type(), Intrinsic::fma, {a, b, c});
 }
 
-Expr fast_sin(const WrittenExpr &x) { return fast_sin_of(f32(x, {"fast_sin", x.at}), 0); }
-Expr fast_cos(const WrittenExpr &x) { return fast_sin_of(f32(x, {"fast_cos", x.at}), 0.5f); }
+Expr fast_sin(const Expr &x, Location at) { return fast_sin_of(f32(x, {"fast_sin", at}), 0); }
+Expr fast_cos(const Expr &x, Location at) { return fast_sin_of(f32(x, {"fast_cos", at}), 0.5f); }
 
-Expr fast_exp(const WrittenExpr &x) {
-    Expr e = f32(x, {"fast_exp", x.at});
+Expr fast_exp(const Expr &x, Location at) {
+    Expr e = f32(x, {"fast_exp", at});
     return call(e.type(), Intrinsic::fast_exp, {e});
 }
 
-Expr fast_log(const WrittenExpr &x) {
-    Expr e = f32(x, {"fast_log", x.at});
+Expr fast_log(const Expr &x, Location at) {
+    Expr e = f32(x, {"fast_log", at});
     return call(e.type(), Intrinsic::fast_log, {e});
 }
 
-Expr fast_pow(const WrittenExpr &x, const Expr &y) {
-    const CallSite site{"fast_pow", x.at};
+Expr fast_pow(const Expr &x, const Expr &y, Location at) {
+    const CallSite site{"fast_pow", at};
     Expr base = f32(x, site), exponent = f32(y, site);
     if (ir::as_const_int(y)) return pow(base, y);
     return select(base == 0.0f, 0.0f, fast_exp(fast_log(base) * exponent));
@@ -198,15 +199,15 @@ Expr fast_float32(Intrinsic op, const char *name, WrittenExpr x) {
 
 }  // namespace
 
-Expr fast_inverse(WrittenExpr x) {
-    return fast_float32(Intrinsic::fast_inverse, "fast_inverse", std::move(x));
+Expr fast_inverse(Expr x, Location at) {
+    return fast_float32(Intrinsic::fast_inverse, "fast_inverse", {std::move(x), at});
 }
-Expr fast_inverse_sqrt(WrittenExpr x) {
-    return fast_float32(Intrinsic::fast_inverse_sqrt, "fast_inverse_sqrt", std::move(x));
+Expr fast_inverse_sqrt(Expr x, Location at) {
+    return fast_float32(Intrinsic::fast_inverse_sqrt, "fast_inverse_sqrt", {std::move(x), at});
 }
 
-Expr strict_float(WrittenExpr e) {
-    CallSite{"strict_float", e.at}.require_defined(e);
+Expr strict_float(Expr e, Location at) {
+    CallSite{"strict_float", at}.require_defined(e);
     Type t = e.type();
     return call(t, Intrinsic::strict_float, {std::move(e)});
 }

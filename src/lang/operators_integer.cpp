@@ -166,8 +166,8 @@ Expr operator>>(WrittenExpr a, Expr b) {
 
 namespace tessera {
 
-Expr saturating_cast(Type t, WrittenExpr e) {
-    const CallSite site{"saturating_cast", e.at};
+Expr saturating_cast(Type t, Expr e, Location at) {
+    const CallSite site{"saturating_cast", at};
     site.require_defined(e);
     t = t.with_lanes(e.type().lanes());
     if (e.type() == t) return e;
@@ -178,8 +178,8 @@ Expr saturating_cast(Type t, WrittenExpr e) {
     return call(t, Intrinsic::saturating_cast, {std::move(e)});
 }
 
-Expr reinterpret(Type t, WrittenExpr e) {
-    const CallSite site{"reinterpret", e.at};
+Expr reinterpret(Type t, Expr e, Location at) {
+    const CallSite site{"reinterpret", at};
     site.require_defined(e);
     if (e.type() == t) return e;
     int from = e.type().bits() * e.type().lanes(), to = t.bits() * t.lanes();
@@ -191,8 +191,8 @@ Expr reinterpret(Type t, WrittenExpr e) {
     return ir::Reinterpret::make(t, std::move(e));
 }
 
-Expr abs(WrittenExpr a) {
-    const CallSite site{"abs", a.at};
+Expr abs(Expr a, Location at) {
+    const CallSite site{"abs", at};
     site.require_defined(a);
     Type t = a.type();
     if (t.is_uint()) return a;
@@ -201,8 +201,8 @@ Expr abs(WrittenExpr a) {
     return call(t, Intrinsic::abs, {std::move(a)});
 }
 
-Expr absd(WrittenExpr a, Expr b) {
-    const CallSite site{"absd", a.at};
+Expr absd(Expr a, Expr b, Location at) {
+    const CallSite site{"absd", at};
     site.match_types(a, b);
     Type t = a.type();
     if (t.is_handle()) site.refuse(str("the operands are of type ", t));
@@ -223,18 +223,22 @@ Expr bits_of(Intrinsic op, const char *name, WrittenExpr e) {
 
 }  // namespace
 
-Expr popcount(WrittenExpr e) { return bits_of(Intrinsic::popcount, "popcount", std::move(e)); }
-Expr count_leading_zeros(WrittenExpr e) {
-    return bits_of(Intrinsic::count_leading_zeros, "count_leading_zeros", std::move(e));
+Expr popcount(Expr e, Location at) {
+    return bits_of(Intrinsic::popcount, "popcount", {std::move(e), at});
 }
-Expr count_trailing_zeros(WrittenExpr e) {
-    return bits_of(Intrinsic::count_trailing_zeros, "count_trailing_zeros", std::move(e));
+Expr count_leading_zeros(Expr e, Location at) {
+    return bits_of(Intrinsic::count_leading_zeros, "count_leading_zeros", {std::move(e), at});
 }
-Expr div_round_to_zero(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::div_round_to_zero, "div_round_to_zero", std::move(a), std::move(b));
+Expr count_trailing_zeros(Expr e, Location at) {
+    return bits_of(Intrinsic::count_trailing_zeros, "count_trailing_zeros", {std::move(e), at});
 }
-Expr mod_round_to_zero(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::mod_round_to_zero, "mod_round_to_zero", std::move(a), std::move(b));
+Expr div_round_to_zero(Expr a, Expr b, Location at) {
+    return same_type(Intrinsic::div_round_to_zero, "div_round_to_zero", {std::move(a), at},
+                     std::move(b));
+}
+Expr mod_round_to_zero(Expr a, Expr b, Location at) {
+    return same_type(Intrinsic::mod_round_to_zero, "mod_round_to_zero", {std::move(a), at},
+                     std::move(b));
 }
 
 namespace {
@@ -260,22 +264,24 @@ Expr divide_by_byte(const char *name, const WrittenExpr &a, const Expr &b, Quoti
 
 }  // namespace
 
-Expr fast_integer_divide(const WrittenExpr &a, const Expr &b) {
-    return divide_by_byte("fast_integer_divide", a, b,
+Expr fast_integer_divide(const Expr &a, const Expr &b, Location at) {
+    return divide_by_byte("fast_integer_divide", {a, at}, b,
                           [](WrittenExpr x, Expr y) { return std::move(x) / std::move(y); });
 }
-Expr fast_integer_divide_round_to_zero(const WrittenExpr &a, const Expr &b) {
-    return divide_by_byte("fast_integer_divide_round_to_zero", a, b, [](WrittenExpr x, Expr y) {
-        return div_round_to_zero(std::move(x), std::move(y));
-    });
+Expr fast_integer_divide_round_to_zero(const Expr &a, const Expr &b, Location at) {
+    return divide_by_byte("fast_integer_divide_round_to_zero", {a, at}, b,
+                          [](WrittenExpr x, Expr y) {
+                              const Location at = x.at;
+                              return div_round_to_zero(std::move(x), std::move(y), at);
+                          });
 }
-Expr fast_integer_modulo(const WrittenExpr &a, const Expr &b) {
-    return divide_by_byte("fast_integer_modulo", a, b,
+Expr fast_integer_modulo(const Expr &a, const Expr &b, Location at) {
+    return divide_by_byte("fast_integer_modulo", {a, at}, b,
                           [](WrittenExpr x, Expr y) { return std::move(x) % std::move(y); });
 }
 
-Expr extract_bits(Type t, WrittenExpr e, const Expr &lsb) {
-    const CallSite site{"extract_bits", e.at};
+Expr extract_bits(Type t, Expr e, const Expr &lsb, Location at) {
+    const CallSite site{"extract_bits", at};
     site.require_defined(e);
     require_integer(lsb, site);
     t = t.with_lanes(e.type().lanes());
@@ -311,81 +317,85 @@ Expr widening(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
 
 }  // namespace
 
-Expr widening_add(WrittenExpr a, Expr b) {
-    return widening(Intrinsic::widening_add, "widening_add", std::move(a), std::move(b));
+Expr widening_add(Expr a, Expr b, Location at) {
+    return widening(Intrinsic::widening_add, "widening_add", {std::move(a), at}, std::move(b));
 }
-Expr widening_sub(WrittenExpr a, Expr b) {
-    return widening(Intrinsic::widening_sub, "widening_sub", std::move(a), std::move(b));
+Expr widening_sub(Expr a, Expr b, Location at) {
+    return widening(Intrinsic::widening_sub, "widening_sub", {std::move(a), at}, std::move(b));
 }
-Expr widening_mul(WrittenExpr a, Expr b) {
-    const CallSite site{"widening_mul", a.at};
+Expr widening_mul(Expr a, Expr b, Location at) {
+    const CallSite site{"widening_mul", at};
     site.require_defined(a);
     site.require_defined(b);
     if (!a.type().is_int_or_uint() || !b.type().is_int_or_uint()) {
-        return widening(Intrinsic::widening_mul, site.function, std::move(a), std::move(b));
+        return widening(Intrinsic::widening_mul, site.function, {std::move(a), at}, std::move(b));
     }
     match_widths(a, b, site);
     Type t = widened(a.type(), site);
     if (b.type().is_int()) t = t.with_code(TypeCode::Int);
     return call(t, Intrinsic::widening_mul, {std::move(a), std::move(b)});
 }
-Expr widening_shift_left(WrittenExpr a, Expr b) {
-    const CallSite site{"widening_shift_left", a.at};
+Expr widening_shift_left(Expr a, Expr b, Location at) {
+    const CallSite site{"widening_shift_left", at};
     match_count(a, b, site);
     Type t = widened(a.type(), site);
     return call(t, Intrinsic::widening_shift_left, {std::move(a), std::move(b)});
 }
-Expr widening_shift_right(WrittenExpr a, Expr b) {
-    const CallSite site{"widening_shift_right", a.at};
+Expr widening_shift_right(Expr a, Expr b, Location at) {
+    const CallSite site{"widening_shift_right", at};
     match_count(a, b, site);
     Type t = widened(a.type(), site);
     return call(t, Intrinsic::widening_shift_right, {std::move(a), std::move(b)});
 }
-Expr widen_right_add(WrittenExpr a, Expr b) {
-    return widen_right(Intrinsic::widen_right_add, "widen_right_add", std::move(a), std::move(b));
+Expr widen_right_add(Expr a, Expr b, Location at) {
+    return widen_right(Intrinsic::widen_right_add, "widen_right_add", {std::move(a), at},
+                       std::move(b));
 }
-Expr widen_right_sub(WrittenExpr a, Expr b) {
-    return widen_right(Intrinsic::widen_right_sub, "widen_right_sub", std::move(a), std::move(b));
+Expr widen_right_sub(Expr a, Expr b, Location at) {
+    return widen_right(Intrinsic::widen_right_sub, "widen_right_sub", {std::move(a), at},
+                       std::move(b));
 }
-Expr widen_right_mul(WrittenExpr a, Expr b) {
-    return widen_right(Intrinsic::widen_right_mul, "widen_right_mul", std::move(a), std::move(b));
+Expr widen_right_mul(Expr a, Expr b, Location at) {
+    return widen_right(Intrinsic::widen_right_mul, "widen_right_mul", {std::move(a), at},
+                       std::move(b));
 }
-Expr saturating_add(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::saturating_add, "saturating_add", std::move(a), std::move(b));
+Expr saturating_add(Expr a, Expr b, Location at) {
+    return same_type(Intrinsic::saturating_add, "saturating_add", {std::move(a), at}, std::move(b));
 }
-Expr saturating_sub(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::saturating_sub, "saturating_sub", std::move(a), std::move(b));
+Expr saturating_sub(Expr a, Expr b, Location at) {
+    return same_type(Intrinsic::saturating_sub, "saturating_sub", {std::move(a), at}, std::move(b));
 }
-Expr halving_add(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::halving_add, "halving_add", std::move(a), std::move(b));
+Expr halving_add(Expr a, Expr b, Location at) {
+    return same_type(Intrinsic::halving_add, "halving_add", {std::move(a), at}, std::move(b));
 }
-Expr halving_sub(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::halving_sub, "halving_sub", std::move(a), std::move(b));
+Expr halving_sub(Expr a, Expr b, Location at) {
+    return same_type(Intrinsic::halving_sub, "halving_sub", {std::move(a), at}, std::move(b));
 }
-Expr rounding_halving_add(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::rounding_halving_add, "rounding_halving_add", std::move(a),
+Expr rounding_halving_add(Expr a, Expr b, Location at) {
+    return same_type(Intrinsic::rounding_halving_add, "rounding_halving_add", {std::move(a), at},
                      std::move(b));
 }
-Expr rounding_shift_left(WrittenExpr a, Expr b) {
-    return shift(Intrinsic::rounding_shift_left, "rounding_shift_left", std::move(a), std::move(b));
-}
-Expr rounding_shift_right(WrittenExpr a, Expr b) {
-    return shift(Intrinsic::rounding_shift_right, "rounding_shift_right", std::move(a),
+Expr rounding_shift_left(Expr a, Expr b, Location at) {
+    return shift(Intrinsic::rounding_shift_left, "rounding_shift_left", {std::move(a), at},
                  std::move(b));
 }
-Expr mul_shift_right(WrittenExpr a, Expr b, Expr q) {
-    return multiply_shift(Intrinsic::mul_shift_right, "mul_shift_right", std::move(a), std::move(b),
-                          std::move(q));
+Expr rounding_shift_right(Expr a, Expr b, Location at) {
+    return shift(Intrinsic::rounding_shift_right, "rounding_shift_right", {std::move(a), at},
+                 std::move(b));
 }
-Expr mul_shift_right(WrittenExpr a, Expr b, int q) {
-    return mul_shift_right(std::move(a), std::move(b), Expr(q));
+Expr mul_shift_right(Expr a, Expr b, Expr q, Location at) {
+    return multiply_shift(Intrinsic::mul_shift_right, "mul_shift_right", {std::move(a), at},
+                          std::move(b), std::move(q));
 }
-Expr rounding_mul_shift_right(WrittenExpr a, Expr b, Expr q) {
+Expr mul_shift_right(Expr a, Expr b, int q, Location at) {
+    return mul_shift_right(std::move(a), std::move(b), Expr(q), at);
+}
+Expr rounding_mul_shift_right(Expr a, Expr b, Expr q, Location at) {
     return multiply_shift(Intrinsic::rounding_mul_shift_right, "rounding_mul_shift_right",
-                          std::move(a), std::move(b), std::move(q));
+                          {std::move(a), at}, std::move(b), std::move(q));
 }
-Expr rounding_mul_shift_right(WrittenExpr a, Expr b, int q) {
-    return rounding_mul_shift_right(std::move(a), std::move(b), Expr(q));
+Expr rounding_mul_shift_right(Expr a, Expr b, int q, Location at) {
+    return rounding_mul_shift_right(std::move(a), std::move(b), Expr(q), at);
 }
 
 namespace {
@@ -414,8 +424,8 @@ void match_ends(Expr &a, Expr &b, const CallSite &site) {
 
 }  // namespace
 
-Expr lerp(WrittenExpr zero_val, Expr one_val, Expr weight) {
-    const CallSite site{"lerp", zero_val.at};
+Expr lerp(Expr zero_val, Expr one_val, Expr weight, Location at) {
+    const CallSite site{"lerp", at};
     site.require_defined(weight);
     site.require_defined(zero_val);
     site.require_defined(one_val);

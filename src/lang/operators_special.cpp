@@ -64,15 +64,15 @@ Expr print(const std::vector<Expr> &values, Location at) {
     return call(values[0].type(), Intrinsic::return_second, {print_call(values), values[0]});
 }
 
-Expr print_when(const WrittenExpr &condition, const std::vector<Expr> &values) {
-    const CallSite site{"print_when", condition.at};
+Expr print_when(const Expr &condition, const std::vector<Expr> &values, Location at) {
+    const CallSite site{"print_when", at};
     require_condition(condition, site);
     require_all(values, site);
     return call(values[0].type(), Intrinsic::if_then_else, {condition, print(values), values[0]});
 }
 
-Expr require(const WrittenExpr &condition, const std::vector<Expr> &value_and_message) {
-    const CallSite site{"require", condition.at};
+Expr require(const Expr &condition, const std::vector<Expr> &value_and_message, Location at) {
+    const CallSite site{"require", at};
     require_condition(condition, site);
     require_all(value_and_message, site);
     const Expr &value = value_and_message[0];
@@ -81,17 +81,16 @@ Expr require(const WrittenExpr &condition, const std::vector<Expr> &value_and_me
                     "require(x > 0, x, \"x is not positive\")");
     }
     if (dialect() == Dialect::Halide && ir::is_false(algebra::simplify(condition))) {
-        warn(condition.at,
-             "what is required here never holds: the pipeline fails wherever it runs");
+        warn(at, "what is required here never holds: the pipeline fails wherever it runs");
     }
-    std::vector<Expr> args{condition, value, Expr(place_of_user(condition.at))};
+    std::vector<Expr> args{condition, value, Expr(place_of_user(at))};
     std::vector<Expr> message = spaced({value_and_message.begin() + 1, value_and_message.end()});
     args.insert(args.end(), message.begin(), message.end());
     return call(value.type(), Intrinsic::require, args);
 }
 
-Expr unsafe_promise_clamped(const WrittenExpr &value, const Expr &min, const Expr &max) {
-    const CallSite site{"unsafe_promise_clamped", value.at};
+Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max, Location at) {
+    const CallSite site{"unsafe_promise_clamped", at};
     require_all({value}, site);
     Type t = value.type();
     for (const Expr &end : {min, max}) {
@@ -100,8 +99,8 @@ Expr unsafe_promise_clamped(const WrittenExpr &value, const Expr &min, const Exp
             continue;
         site.refuse(str("the value is a ", t, ", but an end of its range is a ", end.type()));
     }
-    Expr low = min.defined() ? cast(t, {min, site.at}) : t.min(),
-         high = max.defined() ? cast(t, {max, site.at}) : t.max();
+    Expr low = min.defined() ? cast(t, min, site.at) : t.min(),
+         high = max.defined() ? cast(t, max, site.at) : t.max();
     return call(t, Intrinsic::unsafe_promise_clamped, {value, low, high});
 }
 

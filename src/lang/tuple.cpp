@@ -38,18 +38,19 @@ Tuple select(const Tuple &condition, const Tuple &true_value, const Tuple &false
     require_sizes(site, true_value.size(), false_value.size());
     std::vector<Expr> result;
     for (size_t i = 0; i < condition.size(); i++) {
-        result.push_back(select(WrittenExpr(condition[i], at), true_value[i], false_value[i]));
+        result.push_back(select(condition[i], true_value[i], false_value[i], at));
     }
     return Tuple(result, at);
 }
 
-Tuple select(const WrittenExpr &condition, const Tuple &true_value, const Tuple &false_value) {
-    return select(Tuple(std::vector<Expr>(true_value.size(), condition), condition.at), true_value,
-                  false_value, condition.at);
+Tuple select(const Expr &condition, const Tuple &true_value, const Tuple &false_value,
+             Location at) {
+    return select(Tuple(std::vector<Expr>(true_value.size(), condition), at), true_value,
+                  false_value, at);
 }
 
-Expr mux(const WrittenExpr &id, const std::vector<Expr> &values) {
-    const CallSite site{"mux", id.at};
+Expr mux(const Expr &id, const std::vector<Expr> &values, Location at) {
+    const CallSite site{"mux", at};
     site.require_defined(id);
     if (values.empty()) site.refuse("there are no values to choose from");
     if (!id.type().is_int_or_uint() || id.type().is_bool()) {
@@ -58,17 +59,19 @@ Expr mux(const WrittenExpr &id, const std::vector<Expr> &values) {
     Expr result = values.back();
     // The test is this function's own; the values are the caller's.
     for (size_t i = values.size() - 1; i-- > 0;) {
-        result = select({id == int(i), id.at}, values[i], result);
+        result = select(id == int(i), values[i], result, at);
     }
     return result;
 }
-Expr mux(const WrittenExpr &id, const std::initializer_list<Expr> &values) {
-    return mux(id, std::vector<Expr>(values));
+Expr mux(const Expr &id, const std::initializer_list<Expr> &values, Location at) {
+    return mux(id, std::vector<Expr>(values), at);
 }
-Expr mux(const WrittenExpr &id, const Tuple &values) { return mux(id, values.as_vector()); }
+Expr mux(const Expr &id, const Tuple &values, Location at) {
+    return mux(id, values.as_vector(), at);
+}
 
-Tuple mux(const WrittenExpr &id, const std::vector<Tuple> &values) {
-    const CallSite site{"mux", id.at};
+Tuple mux(const Expr &id, const std::vector<Tuple> &values, Location at) {
+    const CallSite site{"mux", at};
     if (values.empty()) site.refuse("there are no values to choose from");
     std::vector<Expr> result;
     for (size_t k = 0; k < values[0].size(); k++) {
@@ -77,12 +80,12 @@ Tuple mux(const WrittenExpr &id, const std::vector<Tuple> &values) {
             require_sizes(site, values[0].size(), t.size());
             element.push_back(t[k]);
         }
-        result.push_back(mux(id, element));
+        result.push_back(mux(id, element, at));
     }
     return Tuple(result);
 }
-Tuple mux(const WrittenExpr &id, const std::initializer_list<Tuple> &values) {
-    return mux(id, std::vector<Tuple>(values));
+Tuple mux(const Expr &id, const std::initializer_list<Tuple> &values, Location at) {
+    return mux(id, std::vector<Tuple>(values), at);
 }
 
 }  // namespace tessera

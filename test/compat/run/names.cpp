@@ -88,3 +88,65 @@ PROGRAM(macros_have_values) {
 #endif
     return 1;
 }
+
+// A program's own templates of the names of functions of expressions: with Exprs these are meant,
+// as they are no templates, and with the program's own types its templates.
+namespace own_templates {
+struct Fixed {
+    int sixteenths;
+};
+template<typename T>
+T absd(T a, T b) {
+    return a > b ? a - b : b - a;
+}
+template<typename T>
+T clamp(T v, T low, T high) {
+    return v < low ? low : v > high ? high : v;
+}
+template<typename T>
+T lerp(const T &a, const T &b, const T &w) {
+    return a + (b - a) * w;
+}
+template<typename T, typename U>
+T halving_add(T a, U b) {
+    return (a + b) / 2;
+}
+template<typename T>
+T select(bool c, T a, T b) {
+    return c ? a : b;
+}
+template<typename T>
+T sqrt(T a) {
+    return T{a.sixteenths + 1};
+}
+template<typename T>
+T max(T a, T b) {
+    return a.sixteenths > b.sixteenths ? a : b;
+}
+int with_expressions() {
+    Buffer<float> in(9);
+    for (int i = 0; i < 9; i++) in(i) = float(i * i % 7);
+    Var x;
+    Expr a = in(x), b = in(x + 1), i = x, j = 7 - x;
+    Func f;
+    f(x) = Tuple(absd(a, b), clamp(a, b, b + 1), lerp(a, b, Expr(0.5f)), halving_add(i, j),
+                 select(a < b, a, b), sqrt(a), max(i, j));
+    Realization r = f.realize({8});
+    Buffer<float> distance = r[0], clamped = r[1], between = r[2], least = r[4], root = r[5];
+    Buffer<int> half = r[3], largest = r[6];
+    for (int k = 0; k < 8; k++) {
+        const float u = in(k), v = in(k + 1);
+        EXPECT(distance(k) == absd(u, v) && clamped(k) == clamp(u, v, v + 1));
+        EXPECT(between(k) == lerp(u, v, 0.5f) && half(k) == 3 && largest(k) == std::max(k, 7 - k));
+        EXPECT(least(k) == select(u < v, u, v) && std::abs(root(k) - std::sqrt(u)) < 1e-6f);
+    }
+    return 0;
+}
+int with_own_types() {
+    EXPECT(absd(3, 5) == 2 && clamp(9, 0, 4) == 4 && halving_add(3, 4.0f) == 3);
+    EXPECT(sqrt(Fixed{3}).sixteenths == 4 && max(Fixed{3}, Fixed{8}).sixteenths == 8);
+    return 0;
+}
+}  // namespace own_templates
+PROGRAM(own_templates_beside_functions_of_expressions) { return own_templates::with_expressions(); }
+PROGRAM(own_templates_of_own_types) { return own_templates::with_own_types(); }
