@@ -139,10 +139,10 @@ std::string cpp_type_value(Type t) {
     if (!t.defined()) return "tessera::Type()";
     if (t.is_bool()) return "tessera::Bool()";
     if (t.is_handle()) return "tessera::Handle()";
-    const char *name = t.is_int()     ? "Int"
-                       : t.is_uint()  ? "UInt"
-                       : t.is_float() ? "Float"
-                                      : "BFloat";
+    const char *name = t.is_int()      ? "Int"
+                       : t.is_uint()   ? "UInt"
+                       : t.is_bfloat() ? "BFloat"
+                                       : "Float";
     return str("tessera::", name, "(", t.bits(), ")");
 }
 

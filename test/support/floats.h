@@ -21,7 +21,9 @@ inline bool close(Type t, double got, double wanted, double ulps) {
                      : t.bits() == 16 ? 1.0 / 1024
                      : t.bits() == 32 ? 0x1p-23
                                       : 0x1p-52;
-    double least = t.bits() == 64 ? 0x1p-1022 : t.is_float() && t.bits() == 16 ? 0x1p-14 : 0x1p-126;
+    double least = t.bits() == 64                     ? 0x1p-1022
+                   : t.bits() == 16 && !t.is_bfloat() ? 0x1p-14
+                                                      : 0x1p-126;
     return std::fabs(got - wanted) <= ulps * epsilon * std::max(std::fabs(wanted), least);
 }
 

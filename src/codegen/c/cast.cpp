@@ -35,7 +35,7 @@ Value Printer::cast(const Value &v, Type from, Type to) {
     if (from == Float(64)) {
         return from_float32(call(prelude.function("tessera_round_to_odd"), {v}), to);
     }
-    if (from.bits() < 32 || to.is_float()) return from_float32(c_cast("float", v), to);
+    if (from.bits() < 32 || !to.is_bfloat()) return from_float32(c_cast("float", v), to);
     Value whole = from.bits() == 64 ? call(prelude.function("rounded_to_odd", from), {v}) : v;
     return cast(c_cast("double", whole), Float(64), to);
 }

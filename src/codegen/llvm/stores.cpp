@@ -20,7 +20,7 @@ void Emitter::emit(const Store &node) {
 // A float that differs a little from what was computed: with Target::FuzzFloatStores, whoever
 // compares floats bit by bit finds out.
 Value *Emitter::without_last_bit(Value *v, Type t) {
-    if (!t.is_float() && !t.is_bfloat()) return v;
+    if (!t.is_float()) return v;
     Type bits = UInt(t.bits(), t.lanes());
     Value *kept = b.CreateAnd(b.CreateBitCast(v, register_type(bits)), int_constant(bits, -2));
     return b.CreateBitCast(kept, register_type(t));

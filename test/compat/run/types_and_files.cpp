@@ -112,7 +112,8 @@ PROGRAM(types) {
     EXPECT(Int(16).narrow() == Int(8) && Float(16).widen() == Float(32));
     EXPECT(Int(32).code() == halide_type_int && Float(32).code() == Type::Float &&
            BFloat(16).code() == halide_type_bfloat);
-    EXPECT(BFloat(16).is_bfloat() && !BFloat(16).is_float());
+    EXPECT(BFloat(16).is_bfloat() && BFloat(16).is_float() && BFloat(16, 8).is_float());
+    EXPECT(Float(16).is_float() && !Float(16).is_bfloat() && !Float(32).is_bfloat());
     halide_type_t h = Int(32);
     EXPECT(h.bits == 32 && h.code == halide_type_int && Type(h) == Int(32));
     Type t(halide_type_uint, 8, 1);
