@@ -479,8 +479,8 @@ typedef struct tessera_trace_event_t {
     int32_t value_index;   /* which component of a Tuple */
     int32_t dimensions;    /* how many coordinates */
     int32_t thread_id;     /* set by tessera_trace: which thread it was, 1 for the first that had
-                              an event, 2 for the second, ... (where halide_trace_event_t has four
-                              bytes of padding) */
+                              an event, 2 for the second, ... */
+    int32_t lanes;         /* of the value, as `type.lanes`; 0 without one */
 } tessera_trace_event_t;
 
 /* Returns the id of the event, a positive number (for the parent_id of others), or a negative error

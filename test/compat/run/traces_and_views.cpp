@@ -9,6 +9,7 @@ struct Event {
     std::vector<int> at;
     int value_index;
     halide_type_t type;
+    int lanes;
     double value;
 };
 std::vector<Event> events;
@@ -22,6 +23,7 @@ int32_t record(JITUserContext *, const halide_trace_event_t *e) {
     v.id = (int)events.size() + 1;
     v.value_index = e->value_index;
     v.type = e->type;
+    v.lanes = e->lanes;
     v.at.assign(e->coordinates, e->coordinates + e->dimensions);
     v.value = 0;
     if (e->value && e->type.code == halide_type_float && e->type.bits == 32)
@@ -67,7 +69,7 @@ PROGRAM(trace_vectors_and_tags) {
     for (const Event &e : events) {
         if (e.event != halide_trace_store) continue;
         stores++;
-        EXPECT(e.type.lanes == 4 && e.at.size() == 8);
+        EXPECT(e.lanes == 4 && e.type.lanes == 4 && e.at.size() == 8);
         EXPECT(e.at[0] % 4 == 0 && e.at[1] == e.at[0] + 1 && e.at[4] == e.at[7]);
         EXPECT(e.value == e.at[0] + 10 * e.at[4]);
     }
