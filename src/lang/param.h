@@ -100,6 +100,14 @@ public:
     template<typename T2>
     requires(!typed && !std::is_void_v<T2>)
     Param(const Param<T2> &other) : parameter_ref(other.parameter()) {}
+    // The same parameter; CompileError if it is of another type.
+    template<std::same_as<void> Any>
+    requires typed Param(const Param<Any> &other, Location at = Here::current())
+        : parameter_ref(other.parameter()) {
+        if (type() == static_type()) return;
+        throw CompileError(at, str("Param ", name(), " is a ", type(), ", which a Param of ",
+                                   static_type(), " cannot stand for"));
+    }
 
     const std::string &name() const { return parameter_ref->name.text(); }
     Type type() const { return parameter_ref->type; }

@@ -36,6 +36,19 @@ PROGRAM(untyped_parameters) {
     return 0;
 }
 
+PROGRAM(typed_of_an_untyped_parameter) {
+    Param<> any(Int(32), "any");
+    Param<int> same = any;
+    Var x;
+    Func f;
+    f(x) = x + same;
+    any.set(40);
+    Buffer<int> out = f.realize({3});
+    EXPECT(out(2) == 42 && same.get() == 40 && same.name() == "any");
+    Param<float16_t> half = Param<>(Float(16));
+    EXPECT(half.type() == Float(16));
+    return 0;
+}
 PROGRAM(parameters_of_all_types) {
     Param<int8_t> a;
     Param<uint16_t> b;
