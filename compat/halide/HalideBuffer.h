@@ -729,6 +729,8 @@ public:
         if constexpr (std::is_convertible_v<Fill, Value>) {
             const Value v(f);
             return for_each_value([&](Element &e) { e = v; });
+        } else if constexpr (std::is_invocable_v<Fill &>) {
+            return for_each_value([&](Element &e) { e = Element(f()); });
         } else if constexpr (std::is_invocable_v<Fill, const int *>) {
             return for_each_element([&](const int *at) { *address_of(at) = f(at); });
         } else {

@@ -649,17 +649,20 @@ public:
         }
         return *this;
     }
-    // With a value, or with f(x, y, ...) or f(const int *position).
-    template<typename Fill> const Buffer &fill(const Fill &value) const {
+    // With a value, or with f(x, y, ...), f(const int *position), or what f() gives for each
+    // element in turn, such as a generator of random numbers.
+    template<typename Fill> const Buffer &fill(Fill &&value) const {
         static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
         contents().raw.flags |= tessera_buffer_flag_host_dirty;
-        if constexpr (is_value<Fill>) {
+        if constexpr (is_value<std::remove_cvref_t<Fill>>) {
             const Value v(value);
             return for_each_value([&](Element &e) { e = v; });
-        } else if constexpr (std::is_invocable_v<const Fill &, const int *>) {
+        } else if constexpr (std::is_invocable_v<Fill &>) {
+            return for_each_value([&](Element &e) { e = Element(value()); });
+        } else if constexpr (std::is_invocable_v<Fill &, const int *>) {
             return for_each_element([&](const int *pos) { *address_of(pos) = value(pos); });
         } else {
-            constexpr size_t n = size_t(arity<const Fill &>(std::make_index_sequence<0>()));
+            constexpr size_t n = size_t(arity<Fill &>(std::make_index_sequence<0>()));
             check_number_of_dimensions(n, dimensions());
             return for_each_element([&](const int *pos) {
                 *address_of(pos) = call_at(value, pos, std::make_index_sequence<n>());

@@ -38,6 +38,21 @@ PROGRAM(buffer_fill_and_walk) {
     return 0;
 }
 
+// One call for each element, in the order of memory; the engine goes on.
+PROGRAM(fill_by_a_generator_of_numbers) {
+    std::mt19937 engine(7), again(7);
+    Buffer<uint32_t> random(3, 2);
+    random.fill(engine);
+    for (int y = 0; y < 2; y++) {
+        for (int x = 0; x < 3; x++) EXPECT(random(x, y) == again());
+    }
+    EXPECT(engine == again);
+    Halide::Runtime::Buffer<int> counted(2, 3);
+    int next = 0;
+    counted.fill([&] { return next++; });
+    EXPECT(counted(1, 2) == 5 && counted(0, 0) == 0 && next == 6);
+    return 0;
+}
 PROGRAM(buffer_views) {
     Buffer<int> b(6, 5);
     b.fill([](int x, int y) { return x + 10 * y; });
