@@ -69,6 +69,12 @@ using tessera::ir::is_const;
 using tessera::ir::is_no_op;
 using tessera::ir::is_pure;
 using tessera::ir::make_const;
+// A number of the type; of an integer type it is cut off.
+template<std::floating_point F>
+Expr make_const(Type t, F value) {
+    if (!t.is_float()) return make_const(t, int64_t(value));
+    return tessera::ir::make_float_const(t, double(value));
+}
 using tessera::ir::make_one;
 using tessera::ir::make_zero;
 inline std::optional<uint64_t> as_const_uint(const Expr &e) {

@@ -197,3 +197,14 @@ PROGRAM(structs_for_functions) {
     }
     return 1;
 }
+
+PROGRAM(constants_of_floats) {
+    using Internal::as_const_float;
+    using Internal::make_const;
+    EXPECT(as_const_float(make_const(Float(32), 0.5)) == 0.5);
+    EXPECT(as_const_float(make_const(BFloat(16), 1.5f)) == 1.5);
+    EXPECT(Internal::as_const_int(make_const(Int(16), 2.75)) == 2);
+    EXPECT(make_const(Float(64, 4), 0.25).type() == Float(64, 4));
+    EXPECT(as_const_float(make_const(Float(32), 3)) == 3.0);
+    return 0;
+}
