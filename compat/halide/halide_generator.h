@@ -54,9 +54,22 @@ public:
     static Type UInt(int bits, int lanes = 1) { return tessera::UInt(bits, lanes); }
     static Type Float(int bits, int lanes = 1) { return tessera::Float(bits, lanes); }
     static Type BFloat(int bits, int lanes = 1) { return tessera::BFloat(bits, lanes); }
+    template<typename U>
+    static constexpr Type type_of() {
+        return tessera::type_of<U>();
+    }
+    template<typename U>
+    static Expr cast(Expr e, tessera::Location at = tessera::Here::current()) {
+        return tessera::cast<U>(std::move(e), at);
+    }
+    static Expr cast(Type t, Expr e, tessera::Location at = tessera::Here::current()) {
+        return tessera::cast(t, std::move(e), at);
+    }
 
 protected:
     Generator() = default;
+
+    const Target target = this->get_target();
 };
 
 // The pipeline of a registered generator, compiled for this process.

@@ -1,5 +1,24 @@
 #include "Halide.h"
 
+// Before any `using`: a generator knows the names of the language by itself.
+class Bare : public Halide::Generator<Bare> {
+public:
+    Input<Buffer<float, 1>> input{"input"};
+    Output<Buffer<int32_t, 1>> output{"output"};
+    void generate() {
+        Var i{"i"};
+        output(i) = rounded<int32_t>(input(i)) + cast(Int(32), 1);
+        if (target.has_feature(Target::NoAsserts)) output.unroll(i, 2);
+    }
+
+private:
+    template<typename T>
+    Expr rounded(Expr e) {
+        return cast<T>(e + cast<float>(1) / 2) + cast<T>(type_of<T>() == UInt(8));
+    }
+};
+HALIDE_REGISTER_GENERATOR(Bare, bare)
+
 // Generators as users of Halide write them, many in one executable.
 using namespace Halide;
 

@@ -55,6 +55,14 @@ PROGRAM(callable_of_an_alias) {
     return 0;
 }
 
+PROGRAM(generator_without_using_the_namespace) {
+    Buffer<float> in(4);
+    Buffer<int32_t> out(4);
+    in.fill(2.75f);
+    EXPECT(create_callable_from_generator(host(), "bare")(in, out) == 0 && out(3) == 4);
+    return 0;
+}
+
 PROGRAM(callable_of_tuples_and_arrays) {
     Buffer<float> in(8, 3), largest(3), assigned(8, 3);
     Buffer<int> where(3), first(5), second(5);
