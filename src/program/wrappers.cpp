@@ -1,4 +1,5 @@
 #include "program/wrappers.h"
+#include "base/warning.h"
 #include "ir/mutator.h"
 #include "program/changes.h"
 #include "program/define.h"
@@ -43,6 +44,14 @@ FunctionRef existing(const FunctionRef &f, const std::vector<FunctionRef> &consu
     size_t sharing = 0;
     for (const auto &[key, w] : f->wrappers) sharing += w.get() == found.get();
     if (met == keys.size() && sharing == keys.size()) return found;
+    const bool is_of_first_alone = met == 1 && sharing == 1 && f->wrappers.contains(keys[0]);
+    if (f->dialect == Dialect::Halide && is_of_first_alone) {
+        warn(at, str(directive, ": ", consumers[0]->name, " already uses ", found->name,
+                     " instead of ", f->name,
+                     ", which the other consumers go on reading; give all "
+                     "of them one wrapper before, if they are to share it"));
+        return found;
+    }
     throw CompileError(at, str(directive, ": some of these consumers already use ", found->name,
                                " instead of ", f->name,
                                ", others do not; each group of consumers "

@@ -108,3 +108,18 @@ PROGRAM(loops_that_may_stay_serial) {
     EXPECT(result(2) == 10);
     return 0;
 }
+
+PROGRAM(wrapper_of_one_asked_for_with_others) {
+    Var x;
+    Func f("f"), g("g"), h("h"), k("k");
+    f(x) = x, g(x) = f(x) * 2, h(x) = f(x + 1), k(x) = g(x) + h(x);
+    f.compute_root(), g.compute_root(), h.compute_root();
+    Func of_g = f.in(g).compute_root();
+    std::string name;
+    Listener l = heard([&] { name = f.in({g, h}).name(); });
+    EXPECT(name == of_g.name());
+    EXPECT(warns(l, "g already uses f_in_g instead of f, which the other consumers go on reading"));
+    Buffer<int> out = k.realize({8});
+    EXPECT(out(3) == 10);
+    return 0;
+}
