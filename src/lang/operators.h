@@ -195,6 +195,7 @@ Expr rounding_mul_shift_right(Expr a, Expr b, int q, Location at = Here::current
 
 // Interpolates between two values of one type: zero_val where the weight is 0, one_val where it is
 // 1 (a float) or the largest of its type (an unsigned integer), rounded to the nearest in between.
+// Floats may be extrapolated; of integers a constant weight is in [0, 1].
 Expr lerp(Expr zero_val, Expr one_val, Expr weight, Location at = Here::current());
 
 // ---- Floats. Operands that are no floats become float32. ----

@@ -433,7 +433,7 @@ Expr lerp(Expr zero_val, Expr one_val, Expr weight, Location at) {
     if (!weight.type().is_uint() && !weight.type().is_any_float()) {
         site.refuse(str("the weight is a ", weight.type(), ", not an unsigned integer or a float"));
     }
-    if (const auto *constant = weight.as<ir::FloatImm>()) {
+    if (const auto *constant = weight.as<ir::FloatImm>(); constant && !zero_val.type().is_float()) {
         if (!(constant->value >= 0 && constant->value <= 1)) {
             site.refuse(str("the weight ", constant->value, " is not between 0 and 1"));
         }

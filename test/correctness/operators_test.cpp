@@ -201,6 +201,7 @@ TEST_CASE("functions of floats, as the C library computes them") {
             , CASE(erf(a), std::erf(v))
             , CASE(fract(b), 0.5f)
             , CASE(lerp(a, b, 0.5f), 1.125f)
+            , CASE(lerp(Expr(2.0f), Expr(4.0f), 1.5f), 5.0f)
             , CASE(a % b, 0.75f)
             , CASE(-a, -0.75f)
             , CASE(abs(-a), 0.75f)

@@ -266,7 +266,7 @@ TEST_SUITE("refused definitions") {
         CHECK(clamp(i, byte, cast<int16_t>(x)).type() == Int(32));
         CHECK(clamp(f, 0, i).type() == Float(32));
         REFUSED(lerp(f, f, i), "not an unsigned integer or a float");
-        REFUSED(lerp(f, f, 1.5f), "not between 0 and 1");
+        REFUSED(lerp(i, i, 1.5f), "not between 0 and 1");
         REFUSED(fma(f, f, i), "not of one floating-point type");
         REFUSED(fast_inverse(i), "not a float32");
         REFUSED(widening_add(cast<int64_t>(i), cast<int64_t>(i)), "no type twice as wide");
@@ -287,6 +287,8 @@ TEST_SUITE("refused definitions") {
         ImageParam im(UInt(8), 2, "im");
         REFUSED(Param<>(Int(32), "q").set(1.5f),
                 "Param q is a int32, which cannot hold the given float32");
+        REFUSED(Param<float>(Param<>(Int(32), "q")),
+                "Param q is a int32, which a Param of float32 cannot stand for");
         REFUSED(im.dim(2), "dim(2) of im, which has 2 dimensions");
         REFUSED(im.dim(0).set_min(x), "depends on the variable x");
         REFUSED(im.dim(0).set_extent(1.5f), "an integer is wanted");
