@@ -17,7 +17,7 @@ struct MachineAccesses {
 };
 
 // The element whose place it is; null: storage is not flat yet.
-const Load *element_at(const Expr &place) {
+const Load *placed_element(const Expr &place) {
     const Expr *e = &place;
     while (const Let *let = e->as<Let>()) e = &let->body;
     const auto *c = e->as<IntrinsicCall>();
@@ -42,7 +42,8 @@ MachineAccesses accesses_of(const MachineOp &s) {
         break;
     case MachineOpKind::copy_async: break;  // its accesses say how they are aligned
     }
-    const Load *element = found.first < found.end ? element_at(s.operands[found.first]) : nullptr;
+    const Load *element =
+        found.first < found.end ? placed_element(s.operands[found.first]) : nullptr;
     // Else they store one element after the other.
     const bool is_wide =
         element && (s.op != MachineOpKind::store_quads ||
@@ -62,7 +63,7 @@ Tape &StatementRun::places_of(const MachineOp &s) {
         return all;
     });
     for (size_t i = accesses.first; i < accesses.end; i++) {
-        const Symbol buffer = element_at(s.operands[i])->buffer;
+        const Symbol buffer = placed_element(s.operands[i])->buffer;
         const Memory &m = *frame.memories.at(buffer);  // as address_of sees it
         const Word word = places.result(i - accesses.first).word();
         const auto at = int64_t(word - Word(uintptr_t(m.address(0))));
