@@ -27,6 +27,40 @@ std::string allocation_of(const Lowered &l, const std::string &name) {
 
 }  // namespace
 
+TEST_SUITE("windows of unrolled loops") {
+    TEST_CASE("an unrolled loop that slides is one copy, but in the first iteration") {
+        Func f("f"), out("out");
+        f(x) = counted(x);
+        out(x) = f(x) + f(x + 1);
+        f.store_root().compute_at(out, x).unroll(x);
+        Lowered l(out);
+        CHECK(calls_of(l, {100}, [](int i) { return 2 * i + 1; }) == 101);
+        CHECK(calls_of(l, {1}, [](int i) { return 2 * i + 1; }) == 2);
+    }
+    TEST_CASE("backwards, in steps of several points, and with an update") {
+        Func f("f"), g("g"), out("out");
+        f(x) = counted(2 * x);
+        g(x) = counted(x);
+        g(x) += counted(3 * x);
+        out(x) = f(-2 * x) + f(2 - 2 * x) + f(3 - 2 * x) + g(x) + g(x + 2);
+        f.store_root().compute_at(out, x).unroll(x);
+        g.store_root().compute_at(out, x).unroll(x).update().unroll(x);
+        Lowered l(out);
+        auto expected = [](int i) { return 10 - 12 * i + 4 * (2 * i + 2); };
+        CHECK(calls_of(l, {20}, expected) == 4 + 19 * 2 + 2 * 22);
+    }
+    TEST_CASE("whose storage is folded, vectorized along the other dimension") {
+        Func f("f"), out("out");
+        f(x, y) = counted(x + 10 * y);
+        out(x, y) = f(x, y) + f(x, y + 1) + f(x, y + 2);
+        f.store_root().compute_at(out, y).unroll(y).fold_storage(y, 4);
+        out.vectorize(x, 4);
+        Lowered l(out);
+        CHECK(calls_of(l, {8, 12}, [](int i, int j) { return 3 * i + 30 * j + 30; }) == 8 * 14);
+        CHECK(allocation_of(l, "f").find(", 4]") != std::string::npos);
+    }
+}
+
 TEST_SUITE("windows that stand still") {
     TEST_CASE("the first iteration computes what all of them read") {
         Func f("f"), out("out");

@@ -263,7 +263,9 @@ public:
             if (!apply(*model_of(t.directive))) return std::nullopt;
         }
         for (const program::Loop &l : s.loops) {
-            const bool needs_constant = traits_of(l.kind).needs_constant_extent;
+            // An unrolled loop may end before its last copy: each is below an `if`.
+            const bool needs_constant =
+                traits_of(l.kind).needs_constant_extent && l.kind != LoopKind::Unrolled;
             auto made = loops.find(l.var);
             if (made != loops.end() && needs_constant && !made->second.is_constant) {
                 return std::nullopt;

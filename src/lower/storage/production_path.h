@@ -87,7 +87,7 @@ bool is_stored_outside(const program::FunctionContents &f);
 // Returns the number of which the extent of a region in this dimension has to be a multiple for the
 // stages to compute exactly that region; nothing if no multiple will do. 1: a dimension is computed
 // just as far as it is required, which may differ from one time to the next: no loop over it is
-// vectorized, unrolled, or split by what does not divide all regions.
+// vectorized, or split by what does not divide all regions.
 std::optional<int64_t> granularity(const program::FunctionContents &f, int d);
 // Returns true if each update works on each point of this dimension by itself.
 bool is_pure_in_all_stages(const program::FunctionContents &f, int d);

@@ -1,4 +1,5 @@
 #include "lower/storage/sliding_window.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -82,6 +83,10 @@ private:
         const Expr rest = near(slide.end, forward ? max : min);
         const Expr first = first_of(slide);
         const Expr value = select(first, path.let_value(end), likely_if_innermost(rest));
+        if (has_unrolled_loop() && !is_bounded(forward ? production.range(slide.dim).max - value
+                                                       : value - production.range(slide.dim).min)) {
+            return;
+        }
         if (slide.goes_on) changes.continued[min] = {max, l.name, first};
         if (slide.is_rounded && tells_of(min, max)) {
             changes.own_values[&production.computed][end] = value;
@@ -90,6 +95,18 @@ private:
         } else {
             changes.values[end] = value;
         }
+    }
+
+    // Whether the production has loops that are to become copies: as many as an iteration may need.
+    bool has_unrolled_loop() const {
+        bool found = false;
+        for_each_node(production.computed.body,
+                      [&](const For &loop) { found |= loop.loop_kind == LoopKind::Unrolled; });
+        return found;
+    }
+    bool is_bounded(const Expr &extent) const {
+        return algebra::constant_upper_bound(simplify(path.expand(remove_likely(extent))))
+            .has_value();
     }
 
     // Whether a let of the path binds it.
