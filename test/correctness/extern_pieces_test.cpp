@@ -316,16 +316,19 @@ TEST_SUITE("folded storage around extern stages") {
         }
     }
     TEST_CASE("of what one reads") {
-        for (bool in_pieces : {false, true}) {
+        // Beside it; in its pieces; and in its pieces, stored outside of the loops around it.
+        for (int way : {0, 1, 2}) {
             for (int factor : {2, 8, 9}) {
+                CAPTURE(way);
                 CAPTURE(factor);
                 Chain c;
-                if (in_pieces) {
-                    c.e.split(c.y, c.yo, c.yi, 1, TailStrategy::GuardWithIf);
-                    c.f.store_root().compute_at(c.e, c.yo).fold_storage(c.y, factor);
+                if (way != 1) c.e.compute_at(c.out, c.y);
+                if (way > 0) c.e.split(c.y, c.yo, c.yi, 1, TailStrategy::GuardWithIf);
+                c.f.store_root().fold_storage(c.y, factor);
+                if (way > 0) {
+                    c.f.compute_at(c.e, c.yo);
                 } else {
-                    c.e.compute_at(c.out, c.y);
-                    c.f.store_root().compute_at(c.out, c.y).fold_storage(c.y, factor);
+                    c.f.compute_at(c.out, c.y);
                 }
                 Buffer<int> one = c.out.realize({5, 1});
                 CHECK(one(4, 0) == 33);

@@ -408,18 +408,6 @@ TEST_SUITE("refused directives") {
         Buffer<int> result = f.realize({12, 2});
         result.for_each_element([&](int a, int b) { CHECK(result(a, b) == a + b + 1); });
     }
-    TEST_CASE("a fold that is stored outside of where the stage of C that it is for is computed") {
-        Func f("f"), e("e"), g("g");
-        f(x) = x;
-        e.define_extern("work", {f}, Int(32), {x});
-        g(x) = e(x) + e(x + 1);
-        e.compute_at(g, x).split(x, xo, xi, 4);
-        f.compute_at(e, xo).store_root();
-        f.fold_storage(x, 8);
-        REFUSED_ABOVE(g.realize({8}),
-                      "fold_storage of f: it is stored outside of the loops in which "
-                      "the extern stage e, which reads it, is computed");
-    }
     TEST_CASE("a fold of what a stage of C reads, in each version of a specialized stage") {
         Func f("f"), e("e"), g("g");
         f(x, y) = x;

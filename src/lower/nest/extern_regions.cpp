@@ -75,6 +75,14 @@ static bool is_stored_within(const program::FunctionContents &f,
     return level.is_at() && level.func() == f.name;
 }
 
+// Whether an input whose storage is folded is computed in the loops of an extern stage that reads
+// it: outside of them nothing is known of what it holds, and each call asks.
+static bool is_folded_within(const program::FunctionContents &f,
+                             const program::FunctionContents &input) {
+    const program::LoopLevel &level = input.schedule.compute_level;
+    return asks_for_fold(input) && level.is_at() && level.func() == f.name;
+}
+
 // Of storage that is folded, what is held is what was computed last.
 Box RegionInference::held_of_input(const program::ExternFuncArgument &input) const {
     if (!input.func) return held_of(input.buffer->name, input.buffer->dimensions);
@@ -107,6 +115,7 @@ void RegionInference::check_answers(const std::function<bool(Symbol)> &is_stored
             if (!a.func && !a.buffer) continue;
             const Symbol input = a.func ? a.func->name : a.buffer->name;
             if (a.func && (is_stored_here(input) || is_stored_within(*f, *a.func))) continue;
+            if (a.func && !is_call && is_folded_within(*f, *a.func)) continue;
             const Box &wanted = query->second.inputs.at(input);
             const Stmt check = check_input_holds(*f, input, wanted, held_of_input(a));
             asserts.push_back(is_one(runs) ? check : IfThenElse::make(runs, check));

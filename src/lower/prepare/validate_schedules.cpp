@@ -51,7 +51,6 @@ private:
                         const LoopLevel &inner, const char *inner_name, const Location &at) const;
     void check_uses(const FunctionContents &f) const;
     void check_extern_inputs(const FunctionContents &f) const;
-    void check_folded_input(const FunctionContents &f, const FunctionContents &input) const;
     static void check_calls(const FunctionContents &f, const program::Definition &version);
     void check_no_race(const FunctionContents &f) const;
     static void check_no_race(const FunctionContents &f, const FunctionContents &g,
@@ -257,35 +256,11 @@ void Validator::check_ring_buffer(const FunctionContents &f) const {
     refuse_idle_ring(f.name, ring_buffer_written(s));
 }
 
-// What is computed within the loops of an extern stage and kept in a fold: whether each call's rows
-// lie together follows from the region that the stage computes, which is known where it is computed
-// only.
-void Validator::check_folded_input(const FunctionContents &f, const FunctionContents &input) const {
-    const LoopLevel &stored = input.schedule.store_level, &computed = f.schedule.compute_level;
-    const bool is_root = context.is_output(f.name) || computed.means_root();
-    const LoopLevel &made = input.schedule.compute_level;
-    if (!made.is_at() || made.func() != f.name) return;
-    const bool is_within = stored.is_at() && stored.func() == f.name;
-    const bool is_beside = is_root ? stored.means_root() : stored.matches(computed);
-    if (is_within || is_beside) return;
-    for (const program::StorageDimension &d : input.schedule.storage) {
-        if (!d.fold_factor.defined()) continue;
-        throw CompileError(d.fold_written, str("fold_storage of ", input.name,
-                                               ": it is stored outside of the loops ",
-                                               "in which the extern stage ", f.name,
-                                               ", which reads it, is computed; "
-                                               "compute ",
-                                               f.name, " where ", input.name, " is stored (",
-                                               stored, "), or store ", input.name, " there"));
-    }
-}
-
 // An extern stage reads its inputs from memory.
 void Validator::check_extern_inputs(const FunctionContents &f) const {
     if (!f.has_extern_definition()) return;
     for (const program::ExternFuncArgument &a : f.extern_definition->args) {
         const FunctionContents *input = a.func ? context.function(a.func->name) : nullptr;
-        if (input) check_folded_input(f, *input);
         if (!a.func || (input && !input->schedule.compute_level.means_inlined())) continue;
         if (input && context.is_output(input->name)) continue;
         const bool is_copy = f.extern_definition->copy != program::CopySide::None;

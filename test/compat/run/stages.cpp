@@ -677,3 +677,25 @@ PROGRAM(vector_reductions) {
     }
     return 0;
 }
+
+PROGRAM(chain_of_double_buffers) {
+    Var x, y;
+    for (bool threads : {false, true}) {
+        Func a, b, c;
+        a(x, y) = 5 * x + y;
+        b(x, y) = a(x, y) + 1;
+        c(x, y) = b(x, y) + b(x, y + 1);
+        a.store_root().compute_at(a.in(), Var::outermost()).fold_storage(y, 2);
+        a.in().store_root().compute_at(b, y).fold_storage(y, 2).copy_to_host();
+        b.compute_root();
+        if (threads) {
+            a.async();
+            a.in().async();
+        }
+        Buffer<int> o = c.realize({64, 40});
+        for (int j = 0; j < 40; j++) {
+            for (int i = 0; i < 64; i++) EXPECT(o(i, j) == 10 * i + 2 * j + 3);
+        }
+    }
+    return 0;
+}
