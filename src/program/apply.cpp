@@ -34,7 +34,10 @@ public:
     void operator()(const SpecializeDirective &) {}
     void operator()(const SpecializeFail &fail);
     void operator()(const StreamLoads &stream);
-    void operator()(const StreamStores &) { schedule.stream_stores = true; }
+    void operator()(const StreamStores &) {
+        if (stage.function->dialect == Dialect::Halide) require_stored_once();
+        schedule.stream_stores = true;
+    }
     void operator()(const GroupBlocks &d) { schedule.block_group = count(d.rows, "gpu_order"); }
     void operator()(const PersistentBlocks &d) {
         schedule.blocks_per_processor = count(d.blocks, "persistent");
@@ -84,6 +87,7 @@ private:
     void require_order_kept(const char *directive, const Loops &before, const Loops &after) const;
     void require_no_race(const char *directive, const Loop &loop, LoopKind kind) const;
     void require_no_blend(const Split &split) const;
+    void require_stored_once() const;
     void require_callable(const char *directive, LoopKind kind) const;
 
     const StageRef &stage;
@@ -316,6 +320,19 @@ void StageApplier::require_no_race(const char *directive, const Loop &loop, Loop
                           " is not known to be commutative: which value it ends with depends on "
                           "the order of the iterations of ",
                           loop.var, "; if that is meant, say atomic(true)"));
+}
+
+// By Halide's rules: what is stored again and again stays in the caches.
+void StageApplier::require_stored_once() const {
+    for (const ReductionVariable &r : def.reduction) {
+        const bool moves = std::ranges::any_of(
+            def.args, [&](const Expr &arg) { return ir::uses_symbol(arg, r.var); });
+        if (moves) continue;
+        refuse("stream_stores",
+               str("the update ", stage.name, " stores an element in each iteration of ", r.var,
+                   ", so that it has to stay in the caches; let another Func copy the results, and "
+                   "stream its stores"));
+    }
 }
 
 // What a function wrote before, another cannot keep.

@@ -31,6 +31,30 @@ REFUSED(atomic_update_at_an_index_without_a_bound, "in dimension 0, which has no
     f.compute_root().update().atomic(true).vectorize(r, 8);
     f.realize({100});
 }
+REFUSED(atomic_update_at_an_index_that_it_reads, "is not known to be associative") {
+    Func f;
+    Var x;
+    RDom r(0, 100);
+    f(x) = x;
+    f(clamp(f(r), 0, 99)) = f(clamp(f(r), 0, 99)) + 1;
+    f.update().atomic().parallel(r);
+}
+REFUSED(atomic_update_of_what_another_iteration_writes, "is not known to be associative") {
+    Func f;
+    Var x;
+    RDom r(1, 99);
+    f(x) = x;
+    f(r) = f(r) + f(r - 1);
+    f.update().atomic().parallel(r);
+}
+REFUSED(streamed_stores_of_a_reduction, "stores an element in each iteration of") {
+    Func f;
+    Var x;
+    RDom r(0, 10);
+    f(x) = 0;
+    f(x) += x * r;
+    f.update().stream_stores();
+}
 REFUSED(expanding_reduction, "the pipeline touches [-1, 20], but the buffer has [0, 9]") {
     Func f;
     Var x;

@@ -452,3 +452,31 @@ PROGRAM(no_profiling_and_streams) {
     EXPECT(out(4) == 5);
     return 0;
 }
+
+PROGRAM(factors_of_unsigned_types) {
+    Var x, xo, xi;
+    Param<uint32_t> pieces;
+    Param<uint8_t> bytes;
+    Func f, g, h;
+    f(x) = x, g(x) = x, h(x) = x;
+    f.split(x, xo, xi, Expr(8u)).vectorize(xi);
+    g.split(x, xo, xi, pieces, TailStrategy::GuardWithIf);
+    h.split(x, xo, xi, bytes);
+    pieces.set(5), bytes.set(4);
+    for (Func each : {f, g, h}) {
+        Buffer<int> out = each.realize({32});
+        for (int i = 0; i < 32; i++) EXPECT(out(i) == i);
+    }
+    return 0;
+}
+PROGRAM(streamed_stores_of_a_scatter) {
+    Var x;
+    RDom r(0, 16);
+    Func f;
+    f(x) = 0;
+    f(15 - r) = r;
+    f.update().stream_stores();
+    Buffer<int> out = f.realize({16});
+    EXPECT(out(3) == 12);
+    return 0;
+}
