@@ -1,6 +1,7 @@
 #include "algebra/prove.h"
 #include "algebra/simplifier.h"
 #include "algebra/simplify.h"
+#include "ir/equal.h"
 #include "ir/expr_table.h"
 #include "ir/fields.h"
 #include "ir/operators.h"
@@ -78,7 +79,8 @@ uint64_t hash_of(const std::vector<LinearTerm> &terms) {
 //     max(min(max(min(x + 2, n), 0) + 2, n), 0) - max(min(max(min(x, n), 0), n), 0)   at most 4
 //
 // Each operand of one is compared with each of the other once, in time like the product of their
-// sizes, where the search of Decisions would look at each way through both.
+// sizes, where the search of Decisions would look at each way through both. Likewise the quotients
+// of two numbers by the same, which are no farther from one another than the numbers.
 class Distances {
 public:
     explicit Distances(Knowledge &known) : known(known) {}
@@ -92,6 +94,7 @@ private:
     // Of either operand of the min or max that the term is.
     int64_t with_smaller(const LinearForm &f, const LinearTerm &t);
     int64_t with_larger(const LinearForm &f, const LinearTerm &t);
+    int64_t without_quotients(const LinearForm &f);
 
     struct Found {
         std::vector<LinearTerm> terms;
@@ -116,7 +119,7 @@ int64_t Distances::upper_bound(const LinearForm &f) {
 int64_t Distances::compute(const LinearForm &f) {
     const auto one = std::ranges::find_if(f.terms, is_largest_with_one);
     if (one != f.terms.end()) return with_larger(f, *one);
-    int64_t best = known.interval(f).max;
+    int64_t best = std::min(known.interval(f).max, without_quotients(f));
     if (std::ranges::none_of(f.terms, is_choice)) return std::min(best, known.upper_bound(f));
     for (const LinearTerm &t : f.terms) {
         if (is_choice(t)) best = std::min(best, with_smaller(f, t));
@@ -132,6 +135,31 @@ int64_t Distances::with(const LinearForm &f, const LinearTerm &t, const Expr &op
 int64_t Distances::with_smaller(const LinearForm &f, const LinearTerm &t) {
     const auto [a, b] = sides_of(t);
     return std::min(with(f, t, a), with(f, t, b));
+}
+
+// Of terms c * (a / d) and -c * (b / d), where a - b is a constant: |c * (a - b)| and what the
+// others come to, whatever d is.
+int64_t Distances::without_quotients(const LinearForm &f) {
+    int64_t best = unbounded;
+    for (size_t i = 0; i < f.terms.size(); i++) {
+        for (size_t j = i + 1; j < f.terms.size(); j++) {
+            const LinearTerm &t = f.terms[i], &u = f.terms[j];
+            const auto *a = t.atom.as<Div>(), *b = u.atom.as<Div>();
+            if (!a || !b || t.coefficient != -u.coefficient || !equal(a->b, b->b)) continue;
+            const auto apart = add(known.form(a->a), known.form(b->a), -1);
+            int64_t most = 0;
+            if (!apart || !apart->is_constant() ||
+                __builtin_mul_overflow(t.coefficient, apart->constant, &most) ||
+                most == INT64_MIN) {
+                continue;
+            }
+            LinearForm rest = f;
+            rest.terms.erase(rest.terms.begin() + ptrdiff_t(j));
+            rest.terms.erase(rest.terms.begin() + ptrdiff_t(i));
+            best = std::min(best, plus(upper_bound(rest), std::abs(most)));
+        }
+    }
+    return best;
 }
 
 int64_t Distances::with_larger(const LinearForm &f, const LinearTerm &t) {

@@ -238,6 +238,14 @@ TEST_SUITE("prove") {
             CHECK(constant_lower_bound(low - high) == -31 - 2 * depth);
         }
     }
+    TEST_CASE("the distance of quotients by one number, whatever that is") {
+        CHECK(constant_upper_bound((x * 8 + 7) / n - x * 8 / n + 1) == 8);
+        CHECK(constant_lower_bound((x * 8 + 7) / n - x * 8 / n + 1) == -6);
+        CHECK(constant_upper_bound(y + 2 * (x / n) - 2 * ((x - 3) / n),
+                                   Facts().between(sy, 0, 5)) == 11);
+        CHECK(constant_upper_bound((x + 7) / n - x / z) == std::nullopt);
+        CHECK(constant_upper_bound((x + 7) / n - y / n) == std::nullopt);
+    }
 }
 
 TEST_SUITE("bounds") {
