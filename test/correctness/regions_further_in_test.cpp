@@ -67,6 +67,28 @@ TEST_SUITE("regions that are rounded up") {
         CHECK(in.get().dim(0).max() >= 4 + 15);  // the last run of g is for h(4) alone
         CHECK(in.get().dim(0).max() <= 4 + 16);
     }
+    TEST_CASE("quotients by a parameter that are rounded up in each run") {
+        Var x("x"), xo("xo"), xi("xi"), i("i");
+        ImageParam in(Int(32), 1, "in");
+        Param<int> n("n");
+        Func f("f"), out("out");
+        f(x) = in(x) * 2;
+        out(x) = f(x / n) + 1;
+        out.split(x, xo, xi, 8, TailStrategy::RoundUp);
+        f.compute_at(out, xo).split(x, x, i, 8, TailStrategy::RoundUp).vectorize(i);
+        for (int divisor : {1, 3, 8}) {
+            CAPTURE(divisor);
+            // The last run begins at 24 / divisor.
+            Buffer<int> data(24 / divisor + 8);
+            data.fill([](int at) { return at * at; });
+            in.set(data);
+            n.set(divisor);
+            Buffer<int> result = out.realize({32});
+            for (int at = 0; at < 32; at++) {
+                CHECK(result(at) == 2 * (at / divisor) * (at / divisor) + 1);
+            }
+        }
+    }
     TEST_CASE(
         "what is rounded up for each point is not asked for as if it were rounded up for a tile") {
         // Each point of g needs f in [y - 2, y + 5], though 6 points rounded up to 8; of the 9

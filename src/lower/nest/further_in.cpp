@@ -115,6 +115,34 @@ bool RegionInference::follows(const Expr &e, Origins &origins) {
     return found;
 }
 
+namespace {
+
+bool has_unknown_quotient(const Expr &e) {
+    bool found = false;
+    for_each_node(e, [&](const Div &quotient) { found |= !is_const(quotient.b); });
+    return found;
+}
+
+}  // namespace
+
+// How many points lie between the ends of a region further in at most, which are quotients by what
+// is not known: each end by itself tells nothing of that. Nothing for other ends.
+std::optional<int64_t> RegionInference::most_points(const Interval &ends) const {
+    constexpr int levels_of_lets = 4, deepest = 50;
+    Expr extent = simplify(ends.max - ends.min + 1);
+    for (int i = 0; i < levels_of_lets && extent->depth <= deepest; i++) {
+        Substitution values;
+        for_each_node(extent, [&](const ir::Variable &v) {
+            auto let = built.lets.find(v.name);
+            if (let != built.lets.end()) values.emplace(v.name, let->second);
+        });
+        if (values.empty()) break;
+        extent = simplify(substitute(values, extent));
+    }
+    if (extent->depth > deepest || !has_unknown_quotient(extent)) return {};
+    return algebra::constant_upper_bound(extent);
+}
+
 Expr RegionInference::latest_end(const StageNest &nest, int d, const StageRegion &there,
                                  const StageRegion &here) {
     auto latest = [&](const Expr &end) {
@@ -124,7 +152,13 @@ Expr RegionInference::latest_end(const StageNest &nest, int d, const StageRegion
     Expr last = latest(nest.rounded_max(d, there));
     if (!follows(there.min[size_t(d)], sliding_ends)) {
         if (!nest.rounds_simply()) return last;
-        return earlier(last, latest(there.max[size_t(d)]), nest.most_beyond_max(d));
+        const Expr &first = there.min[size_t(d)], &end = there.max[size_t(d)];
+        last = earlier(last, latest(end), nest.most_beyond_max(d));
+        const std::optional<int64_t> most = most_points({first, end});
+        if (!most || *most < 1 || *most > INT16_MAX) return last;
+        StageRegion longest = there;
+        longest.max[size_t(d)] = first + int(*most - 1);
+        return earlier(last, latest(nest.rounded_max(d, longest)), 0);
     }
     // What is left of the region may be any part at its end. One point goes the furthest beyond it
     // where the stage is rounded up to a multiple; by one more, where that is one of a fused loop.

@@ -140,6 +140,7 @@ private:
     // Returns true if e is computed, through lets, from a symbol of that kind.
     bool follows(const ir::Expr &e, Origins &origins);
     // Where a stage that is computed further in ends at the latest when its region is this.
+    std::optional<int64_t> most_points(const algebra::Interval &ends) const;
     ir::Expr latest_end(const StageNest &nest, int d, const StageRegion &there,
                         const StageRegion &here);
     // The scope of a stage's variables, narrowed by what of its predicate has been tested, and with
