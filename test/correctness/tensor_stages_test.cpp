@@ -257,6 +257,31 @@ TEST_SUITE("stages around tensor cores") {
             agree(out, expected, {columns, rows});
         }
     }
+    TEST_CASE("a sum of each row of a Tile, and a stage that reads both") {
+        const auto define = [](Product &p, Func &sum) {
+            RDom c(0, 64, "c");
+            sum(y) = 0.0f;
+            sum(y) += max(p.of(c, y), 0.0f);
+            Func out("out");
+            out(x, y) = max(p.of(x, y), 0.0f) / (sum(y) + 1.0f);
+            return std::pair(out, RVar(c.x));
+        };
+        Product p(64), plain(64);
+        Func sum("sum"), expected("expected");
+        auto [out, c] = define(p, sum);
+        auto [right, unused] = define(plain, expected);
+        plain.of.compute_root(), expected.compute_root();
+        out.bound(x, 0, 64);
+        p.of.bound_extent(x, 64).bound_extent(y, 64);
+        schedule_blocks(out, TensorInstruction::MMA);
+        p.schedule(out, TensorInstruction::MMA);
+        const RVar cw("cw");
+        sum.bound_extent(y, 64).compute_at(out, x).gpu_threads(y);
+        Stage update = sum.update();
+        update.atomic().split(c, cw, c, 32).split(y, wy, y, 32).reorder({c, y, cw, wy});
+        update.gpu_warps(cw, wy);
+        agree(out, right);
+    }
     TEST_CASE("a reduction along the columns or the rows of a Tile is atomic, or refused") {
         const auto define = [](Product &p, Func &reduced, bool of_rows, bool is_sum) {
             RDom c(0, 64, "c");

@@ -214,7 +214,7 @@ class ShareTiles final : public Mutator {
             note_fragments(s);
             return s;
         }
-        Stmt s = Mutator::visit(loop);
+        Stmt s = within(loop);
         if (tensor_instruction(loop.loop_kind)) {
             throw CompileError(loop.origin.kind_written,
                                str("tensorize: the ", loop_name(loop),
@@ -222,6 +222,14 @@ class ShareTiles final : public Mutator {
         }
         if (!is_over_warps(loop)) return s;
         return s.as<For>()->with<&For::loop_kind>(LoopKind::GPUThread);
+    }
+    // Where a loop has one iteration, its variable has a value.
+    Stmt within(const For &loop) {
+        if (!is_const(simplify(lets.expand(loop.extent)), 1)) return Mutator::visit(loop);
+        lets.push_let(loop.name, loop.min);
+        Stmt s = Mutator::visit(loop);
+        lets.pop_let(loop.name);
+        return s;
     }
     bool uses_tile(const Stmt &s) const {
         bool any = false;
