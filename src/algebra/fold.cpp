@@ -78,8 +78,8 @@ Expr fold_float(NodeKind k, Type t, double a, double b) {
         if (!small || a != std::floor(a) || b != std::floor(b)) return {};
         return floating(t, a - b * std::floor(a / b));
     }
-    case NodeKind::Min: return floating(t, a < b ? a : b);
-    case NodeKind::Max: return floating(t, a > b ? a : b);
+    case NodeKind::Min: return floating(t, a < b || std::isnan(b) ? a : b);
+    case NodeKind::Max: return floating(t, a > b || std::isnan(b) ? a : b);
     case NodeKind::EQ: return boolean(t, a == b);
     case NodeKind::NE: return boolean(t, a != b);
     case NodeKind::LT: return boolean(t, a < b);

@@ -26,8 +26,8 @@ Word float_arithmetic(NodeKind op, Type t, Word a, Word b) {
         case NodeKind::Mul: return x * y;
         case NodeKind::Div: return x / y;
         case NodeKind::Mod: return x - y * std::floor(x / y);
-        case NodeKind::Min: return x < y ? x : y;
-        case NodeKind::Max: return x > y ? x : y;
+        case NodeKind::Min: return x < y || std::isnan(y) ? x : y;
+        case NodeKind::Max: return x > y || std::isnan(y) ? x : y;
         default: throw InternalError("not an operation on floats");
         }
     });

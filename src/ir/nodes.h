@@ -27,8 +27,8 @@
 // then last bits differ; and so may the sign of a zero. What indices, bounds of loops and
 // conditions of reading are made of is always strict, and so is what is cast to an integer of 32
 // bits or more. Sums and products that `atomic` or `rfactor` reorders are rounded in that order.
-// min(a, b) is a < b ? a : b, and max(a, b) is a > b ? a : b: b if either is a NaN. Their operands
-// never change places; where a program is written, a constant is put second.
+// min and max leave out a NaN: they are the other operand, and a NaN only if both are. So they are
+// associative. Which one a zero is, of zeros of both signs, is not said.
 // A cast from a float truncates towards zero and saturates: of what is above the integer type, and
 // of a NaN, it gives the largest integer of the type that is a float of that type (2147483520 of a
 // float32 as int32), of what is below the smallest. To 8 and 16 bits it gives the low bits of what

@@ -287,25 +287,13 @@ Expr &operator/=(Expr &a, WrittenExpr b) {
     return a = std::move(left) / operand_of_assignment(a, std::move(b));
 }
 
-namespace {
-
-// Of floats a constant stands second: it is the result where the other is not a number, so that a
-// clamp keeps that within its ends, too.
-bool puts_constant_first(const Expr &a, const Expr &b) {
-    return a.type().is_any_float() && is_const(a) && !is_const(b);
-}
-
-}  // namespace
-
 Expr min(Expr a, Expr b, Location at) {
     match_types_of(a, b, "min", at);
-    if (puts_constant_first(a, b)) return Min::make(std::move(b), std::move(a));
     if (auto x = wide_value(a), y = wide_value(b); x && y) return *x < *y ? Expr(a) : b;
     return Min::make(std::move(a), std::move(b));
 }
 Expr max(Expr a, Expr b, Location at) {
     match_types_of(a, b, "max", at);
-    if (puts_constant_first(a, b)) return Max::make(std::move(b), std::move(a));
     if (auto x = wide_value(a), y = wide_value(b); x && y) return *x > *y ? Expr(a) : b;
     return Max::make(std::move(a), std::move(b));
 }

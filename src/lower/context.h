@@ -5,6 +5,7 @@
 #include <functional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -16,6 +17,9 @@ struct Context {
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
     bool verify = false;  // run the verifier after every pass
     bool permit_failed_unroll = false;
+    // Buffers of outputs of which elements are left as the caller has them (`undef`), so that what
+    // is read there may be anything.
+    std::unordered_set<Symbol> kept_outputs;
 
     // The type of indices into flat storage.
     Type index_type() const { return target.has_feature(Target::LargeBuffers) ? Int(64) : Int(32); }

@@ -13,6 +13,7 @@
 #include "lower/finish/lower_intrinsics.h"
 #include "lower/finish/lower_prefetch.h"
 #include "lower/finish/lower_undef.h"
+#include "lower/finish/order_min_max.h"
 #include "lower/finish/outline_bodies.h"
 #include "lower/finish/saturate_casts.h"
 #include "lower/finish/select_accesses.h"
@@ -44,6 +45,7 @@
 #include "lower/loops/vectorize_loops.h"
 #include "lower/nest/build.h"
 #include "lower/nest/skip_stages.h"
+#include "lower/nest/stage.h"
 #include "lower/prepare/copy_stages.h"
 #include "lower/prepare/drop_needless.h"
 #include "lower/prepare/inline_functions.h"
@@ -150,8 +152,9 @@ constexpr Pass all_passes[] = {
     {"simplify loops", simplify_stmt},  // what partitioning made certain folds
     {"trim no-ops", trim_no_ops},
     {"bound small allocations", bound_small_allocations},
-    {"saturate casts", saturate_casts},  // before what is known of operands gets names
-    {"align vectors", align_vectors},    // before parts of indices have names
+    {"saturate casts", saturate_casts},    // before what is known of operands gets names
+    {"order min and max", order_min_max},  // after what makes more of them
+    {"align vectors", align_vectors},      // before parts of indices have names
     {"merge adjacent gathers", merge_adjacent_gathers},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},
     {"take constants out of lets", take_constants_out_of_lets},
@@ -247,6 +250,18 @@ Ref<const Referent> described_output(const program::FunctionContents &f, size_t 
     return described;
 }
 
+// Returns true if some elements of value k are left as the caller of the pipeline has them.
+bool keeps_old_values(const program::FunctionContents &f, size_t k) {
+    if (f.has_extern_definition()) return true;
+    const auto is_undefined = [k](const program::Definition *version) {
+        bool any = false;
+        ir::for_each_node(version->values[k],
+                          [&](const ir::IntrinsicCall &c) { any |= c.op == Intrinsic::undef; });
+        return any;
+    };
+    return std::ranges::any_of(versions_of(*f.stages[0]), is_undefined);
+}
+
 void add_output(ProgramContext &context, const FunctionRef &f) {
     context.outputs.push_back(f->name);
     for (size_t k = 0; k < f->types.size(); k++) {
@@ -254,6 +269,8 @@ void add_output(ProgramContext &context, const FunctionRef &f) {
         context.arguments.push_back({context.buffer_of(f->name, int(k)), ArgumentKind::OutputBuffer,
                                      f->types[k], f->dimensions(), buffer, f->name, int(k),
                                      traced_of(f->schedule.trace, context.target)});
+        if (keeps_old_values(*f, k))
+            context.kept_outputs.insert(context.buffer_of(f->name, int(k)));
     }
 }
 

@@ -1,10 +1,12 @@
 #include "program/associativity.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
+#include "ir/never_nan.h"
 #include "ir/operators.h"
 #include "ir/unify.h"
 #include "ir/visitor_inl.h"
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::program {
 namespace {
@@ -44,8 +46,9 @@ struct Choice {
 class Prover {
 public:
     Prover(std::vector<Expr> values, std::vector<Symbol> xs, std::vector<Symbol> ys,
-           Dialect dialect)
-        : values(std::move(values)), xs(std::move(xs)), ys(std::move(ys)), dialect(dialect) {}
+           std::vector<bool> numbers, Dialect dialect)
+        : values(std::move(values)), xs(std::move(xs)), ys(std::move(ys)),
+          numbers(std::move(numbers)), dialect(dialect) {}
     bool prove();
     std::vector<Operator> found;
 
@@ -70,8 +73,16 @@ private:
     // `select` of the x or the y of a value, by comparing those of the key.
     bool chosen_by(size_t key, size_t i, bool want_smaller, Choice &choice) const;
 
+    // What leaves any y as it is: but for a NaN, infinity does so only beside a number.
+    Expr identity_of_extremum(size_t i, bool smaller) const {
+        const Type t = values[i].type();
+        if (t.is_any_float() && !numbers[i]) return ir::make_float_const(t, NAN);
+        return smaller ? t.max() : t.min();
+    }
+
     std::vector<Expr> values;
     std::vector<Symbol> xs, ys;
+    std::vector<bool> numbers;  // by value: whether the x is never a NaN
     Dialect dialect;
 };
 
@@ -126,6 +137,9 @@ bool Prover::extremum(size_t i) {
         Choice choice;
         if (!chosen_by(i, i, smaller, choice)) continue;
         Expr op = smaller ? ir::min(x(i), y(i)) : ir::max(x(i), y(i));
+        // Nothing is better than a NaN, which min and max leave out.
+        if (t.is_any_float() && !numbers[i])
+            op = ir::select(smaller ? y(i) < x(i) : y(i) > x(i), y(i), x(i));
         found[i] = {op, smaller ? t.max() : t.min(), choice.own_y};
         return true;
     }
@@ -151,9 +165,10 @@ bool Prover::by_itself(size_t i) {
                combined(i, x(i) || y(i), ir::const_false()) || combined_bits(i);
     }
     return overwrite(i) || combined(i, x(i) + y(i), zero) ||
-           combined(i, x(i) * y(i), ir::make_one(t)) || combined(i, ir::min(x(i), y(i)), t.max()) ||
-           combined(i, ir::max(x(i), y(i)), t.min()) || (t.is_int_or_uint() && combined_bits(i)) ||
-           extremum(i);
+           combined(i, x(i) * y(i), ir::make_one(t)) ||
+           combined(i, ir::min(x(i), y(i)), identity_of_extremum(i, true)) ||
+           combined(i, ir::max(x(i), y(i)), identity_of_extremum(i, false)) ||
+           (t.is_int_or_uint() && combined_bits(i)) || extremum(i);
 }
 
 // Of several that are the smallest, the first is taken, or the last: all values have to agree
@@ -190,7 +205,10 @@ bool Prover::arg_extremum() {
                 Type t = values[i].type();
                 Expr identity = i != key ? ir::make_zero(t) : smaller ? t.max() : t.min();
                 if (takes_last && dialect != Dialect::Halide) identity = {};
-                found[i] = {ir::select(takes_y, y(i), x(i)), identity, own[i], values.size() == 1};
+                Expr op = ir::select(takes_y, y(i), x(i));
+                if (i == key && key_is_extremum)
+                    op = smaller ? ir::min(x(i), y(i)) : ir::max(x(i), y(i));
+                found[i] = {op, identity, own[i], values.size() == 1};
             }
             return true;
         }
@@ -237,6 +255,21 @@ bool AssociativeUpdate::has_identities() const {
                        [](const Expr &e) { return e.defined(); });
 }
 
+// Returns true if value i of f is no NaN when the update d begins.
+static bool is_number_before(const FunctionContents &f, const Definition &d, size_t i) {
+    ir::NeverNan is_number([&](const Expr &leaf) {
+        const auto *c = leaf.as<ir::Call>();
+        return c && c->call_kind == CallKind::Func && c->callee == f.name &&
+               size_t(c->value_index) == i;
+    });
+    if (f.has_extern_definition()) return false;
+    for (const DefinitionRef &stage : f.stages) {
+        if (stage.get() == &d) return true;
+        if (!is_number(stage->values[i])) return false;
+    }
+    return true;
+}
+
 std::optional<AssociativeUpdate> prove_associativity(const FunctionContents &f,
                                                      const Definition &d) {
     AssociativeUpdate result;
@@ -256,7 +289,9 @@ std::optional<AssociativeUpdate> prove_associativity(const FunctionContents &f,
     for (const Expr &a : d.args) check(a);
     if (d.predicate.defined()) check(d.predicate);
     if (!old.only_own_place || args_use_f) return std::nullopt;
-    Prover prover(values, result.xs, result.ys, f.dialect);
+    std::vector<bool> numbers;
+    for (size_t i = 0; i < values.size(); i++) numbers.push_back(is_number_before(f, d, i));
+    Prover prover(values, result.xs, result.ys, std::move(numbers), f.dialect);
     if (!prover.prove()) return std::nullopt;
     result.commutative = true;
     for (const Operator &o : prover.found) {

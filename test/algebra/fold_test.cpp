@@ -34,6 +34,11 @@ TEST_SUITE("fold") {
         CHECK(fold("7 / 0") == "0");
         CHECK(fold("7 % 0") == "0");
     }
+    TEST_CASE("min and max of floats leave out what is not a number") {
+        CHECK(fold("min(nan, 2.0)") == to_string(Expr(2.0f)));
+        CHECK(fold("max(2.0, nan)") == to_string(Expr(2.0f)));
+        CHECK(fold("max(nan, nan)") == "nan");
+    }
     TEST_CASE("floats round to their type, and casts truncate") {
         CHECK(fold("1.5:float32 * 3.0:float32") == to_string(Expr(4.5f)));
         CHECK(fold("int32(-2.7:float32)") == "-2");

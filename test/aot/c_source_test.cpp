@@ -165,19 +165,17 @@ TEST_SUITE("C source") {
             in(3) = NAN, in(4) = INFINITY, in(5) = -INFINITY, in(6) = -0.0f;
             Expr a = cast(t, in(x)), b = cast(t, in(59 - x)), c = cast(t, 0.75f),
                  one = cast(t, 1.0f);
-            // Which operand a min of a NaN is, is only said of strict floats.
-            Expr known = select(is_nan(a), c, a),
-                 small = clamp(known, cast(t, -0.9f), cast(t, 0.9f));
+            Expr small = clamp(a, cast(t, -0.9f), cast(t, 0.9f));
             Values exact, close;
             for (const Expr &e : {a + b,
                                   a - b,
                                   a * b,
                                   a / b,
                                   a % c,
-                                  min(known, c),
-                                  max(c, known),
-                                  strict_float(min(a, b)),
-                                  strict_float(max(a, b)),
+                                  min(a, c),
+                                  max(c, a),
+                                  min(a, b),
+                                  max(a, b),
                                   abs(a),
                                   absd(a, b),
                                   floor(a),

@@ -108,6 +108,19 @@ TEST_SUITE("float operations") {
                 [](double a, double b) { return std::max(a, b); });
         }
     }
+    TEST_CASE("min and max leave out what is not a number, on either side") {
+        const std::vector<double> x = {not_a_number, not_a_number, 3, -2, inf, not_a_number, 1},
+                                  y = {3, not_a_number, not_a_number, 5, not_a_number, -inf, -1};
+        for (Type t : float_types) {
+            CAPTURE(t);
+            check_binary(
+                "min", t, x, y, 0, [](auto &e) { return Min::make(e[0], e[1]); },
+                [](double a, double b) { return std::fmin(a, b); });
+            check_binary(
+                "max", t, x, y, 0, [](auto &e) { return Max::make(e[0], e[1]); },
+                [](double a, double b) { return std::fmax(a, b); });
+        }
+    }
     TEST_CASE("rounding to whole numbers") {
         std::vector<double> x = {0, -0.5, 0.5, 1.5, 2.5, -2.5, 3.25, -3.75, 100, 7.999, -0.001};
         for (Type t : float_types) {

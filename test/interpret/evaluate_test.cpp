@@ -108,6 +108,10 @@ TEST_SUITE("evaluate") {
         CHECK(float_value("pow(2.0, 10.0)") == 1024);
         CHECK(float_value("sqrt(2.0)") == std::sqrt(2.0f));
         CHECK(int_value("is_nan(nan)") == 1);
+        CHECK(float_value("min(nan, 2.0)") == 2.0);
+        CHECK(float_value("max(2.0, nan)") == 2.0);
+        CHECK(float_value("max(nan:float16, -inf:float16)") == -INFINITY);
+        CHECK(int_value("is_nan(min(nan, nan))") == 1);
         CHECK(int_value("is_finite(inf)") == 0);
     }
     TEST_CASE("vectors are worked on lane by lane") {

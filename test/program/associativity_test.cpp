@@ -57,6 +57,20 @@ TEST_SUITE("associativity") {
         CHECK(identity(c.prove({ir::select(g < f, g, f)})) == "2147483647");
         CHECK(identity(c.prove({ir::select(f > g, f, g)})) == "-2147483648");
     }
+    TEST_CASE("infinity is an identity beside numbers alone, a NaN always is") {
+        Case c({Float(32)});
+        Expr f = c.old[0], g = c.fresh[0];
+        CHECK(identity(c.prove({ir::max(f, g)})) == "-inf");
+        CHECK(identity(c.prove({ir::min(g, f)})) == "inf");  // after a maximum of numbers
+        CHECK(c.prove({ir::select(g < f, g, f)}));
+        c.prove({g});  // which may be a NaN
+        CHECK(identity(c.prove({ir::max(f, g)})) == "nan");
+        CHECK(identity(c.prove({ir::min(f, g)})) == "nan");
+        const auto select = c.prove({ir::select(g < f, g, f)});
+        REQUIRE(select);
+        CHECK(identity(select) == "inf");
+        CHECK(select->operators[0].as<ir::Select>());  // min would leave out the old NaN
+    }
     TEST_CASE("operations on bits and bools") {
         Case c({UInt(8)});
         Expr f = c.old[0], g = c.fresh[0];

@@ -153,6 +153,12 @@ constexpr HelperRow for_bools[] = {
 };
 
 constexpr HelperRow for_floats[] = {
+    {"min", R"($T @min($T a, $T b) {
+    return a < b || b != b ? a : b;
+})"},
+    {"max", R"($T @max($T a, $T b) {
+    return a > b || b != b ? a : b;
+})"},
     {"mod", R"($T @mod($T a, $T b) {
     return a - b * $C(a / b);
 })"},
@@ -160,10 +166,10 @@ constexpr HelperRow for_floats[] = {
 
 constexpr HelperRow for_halves[] = {
     {"min", R"($T @min($T a, $T b) {
-    return $F(a) < $F(b) ? a : b;
+    return $F(a) < $F(b) || $F(b) != $F(b) ? a : b;
 })"},
     {"max", R"($T @max($T a, $T b) {
-    return $F(a) > $F(b) ? a : b;
+    return $F(a) > $F(b) || $F(b) != $F(b) ? a : b;
 })"},
 };
 

@@ -41,17 +41,21 @@ Value *Values::mul(Value *a, Value *b2, Type t) {
     return b.CreateMul(a, b2, "", false, never_overflows(t));
 }
 
-// One instruction on x86, whose second operand is the result if either is not a number.
 Value *Values::minimum(Value *a, Value *b2, Type t) {
     if (t.is_int()) return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b2);
     if (t.is_uint()) return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b2);
-    return select(compare(NodeKind::LT, a, b2, t), a, b2);
+    if (!via_float32(t)) return b.CreateBinaryIntrinsic(llvm::Intrinsic::minnum, a, b2);
+    // Rounding the result once more would cost more than a comparison does.
+    Value *lesser = select(compare(NodeKind::LT, a, b2, t), a, b2);
+    return select(compare(NodeKind::NE, b2, b2, t), a, lesser);
 }
 
 Value *Values::maximum(Value *a, Value *b2, Type t) {
     if (t.is_int()) return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b2);
     if (t.is_uint()) return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, a, b2);
-    return select(compare(NodeKind::GT, a, b2, t), a, b2);
+    if (!via_float32(t)) return b.CreateBinaryIntrinsic(llvm::Intrinsic::maxnum, a, b2);
+    Value *greater = select(compare(NodeKind::GT, a, b2, t), a, b2);
+    return select(compare(NodeKind::NE, b2, b2, t), a, greater);
 }
 
 Value *Values::select(Value *condition, Value *a, Value *b2) {

@@ -21,8 +21,9 @@ Value *Values::exp_float32(Value *x, int lanes) {
     if (!strict) b.getFastMathFlags().setAllowContract();
     Type f32 = Float(32, lanes), i32 = Int(32, lanes);
     auto real = [&](double v) { return float_constant(f32, v); };
-    // x as the second operand: one that is not a number stays so.
-    Value *within = minimum(real(89), maximum(real(-105), x, f32), f32);
+    // A NaN stays one, as maximum would not have it.
+    Value *within = select(b.CreateFCmpOGT(real(-105), x), real(-105), x);
+    within = select(b.CreateFCmpOLT(real(89), within), real(89), within);
     Value *n = unary_float(llvm::Intrinsic::roundeven,
                            b.CreateFMul(within, real(1.44269504088896341)), f32);
     Value *r = b.CreateFSub(within, b.CreateFMul(n, real(0.693359375)));

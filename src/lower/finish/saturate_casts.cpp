@@ -24,11 +24,13 @@ Reach hull_of(std::initializer_list<double> ends) {
     return {std::min(ends), std::max(ends), false};
 }
 
-// The one of float is the second operand's if either is not a number.
+// The smaller or larger one, from low to high, which leaves out what is not a number.
 Reach chosen(const Reach &a, const Reach &b, double low, double high) {
-    Reach r{low, high, b.may_be_nan};
-    if (!a.may_be_nan) return r;
-    return hull(r, b);
+    Reach r{low, high, false};
+    if (a.may_be_nan) r = hull(r, b);
+    if (b.may_be_nan) r = hull(r, a);
+    r.may_be_nan = a.may_be_nan && b.may_be_nan;
+    return r;
 }
 
 // With what rounding the result to a float32 may add to it.

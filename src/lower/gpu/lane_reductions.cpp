@@ -134,10 +134,6 @@ private:
             all = named("part", as_strict_float(combine(found.op, all, other)));
         }
         const bool by_all = copies.contains(store.buffer);
-        // Which of two operands the larger one is, if one is not a number, depends on their order.
-        const bool has_order = found.op == ReduceOp::Min || found.op == ReduceOp::Max;
-        if (by_all && has_order && type.is_any_float())
-            all = named("same", call(type, Intrinsic::shuffle_lanes, {all, 0, lanes}));
         const Expr before = Load::make(type, store.buffer, store.index);
         Stmt s = Store::make(store.buffer, combine(found.op, before, all), store.index);
         if (!by_all) s = by_first(s, func);

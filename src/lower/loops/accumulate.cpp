@@ -5,6 +5,7 @@
 #include "ir/substitute.h"
 #include "ir/unify.h"
 #include "ir/visitor.h"
+#include <cmath>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -91,8 +92,8 @@ Expr identity_of(ReduceOp op, Type t) {
     case ReduceOp::Add:
     case ReduceOp::SaturatingAdd: return make_zero(t);
     case ReduceOp::Mul: return make_one(t);
-    case ReduceOp::Min: return t.max();
-    case ReduceOp::Max: return t.min();
+    case ReduceOp::Min: return t.is_any_float() ? make_float_const(t, NAN) : t.max();
+    case ReduceOp::Max: return t.is_any_float() ? make_float_const(t, NAN) : t.min();
     case ReduceOp::And: return const_true(t.lanes());
     case ReduceOp::Or: return const_false(t.lanes());
     }
