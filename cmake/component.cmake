@@ -8,12 +8,13 @@ function(tessera_unity target)
     endif()
 endfunction()
 
-# component(<name> DEPENDS <components and libraries> PRIVATE <libraries>): every .cpp below src/<name>
-# in one static library, to be included as "<name>/file.h". Its target is tessera_<name>: targets are
-# global, and a project that adds Tessera may have a `base` of its own.
+# component(<name> [SEPARATE] DEPENDS <components and libraries> PRIVATE <libraries>): every .cpp below
+# src/<name> in one static library, to be included as "<name>/file.h"; SEPARATE: each is an object of its
+# own. Its target is tessera_<name>: targets are global, and a project that adds Tessera may have a `base`
+# of its own.
 function(component name)
     set(target tessera_${name})
-    cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE" ${ARGN})
+    cmake_parse_arguments(ARG "SEPARATE" "" "DEPENDS;PRIVATE" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
     if(NOT sources)
         add_library(${target} INTERFACE)
@@ -33,5 +34,7 @@ function(component name)
         target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
     endif()
     target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE})
-    tessera_unity(${target})
+    if(NOT ARG_SEPARATE)
+        tessera_unity(${target})
+    endif()
 endfunction()

@@ -16,7 +16,6 @@ sample=$(mktemp --suffix=.png)
 trap 'rm -f "$sample"' EXIT
 "$build/apps/sample_picture" "$sample" >/dev/null
 mkdir -p docs/gallery
-"$build/apps/sample_picture" docs/gallery/sample_picture.png --size 192x128 >/dev/null
 for app in "${apps[@]}"; do
     # attention takes rows of 64 numbers.
     size=192x128
