@@ -240,17 +240,14 @@ bool StatementRun::device_intrinsic(const IntrinsicCall &node, Operands operands
 
 void StatementRun::make_struct(Operands operands, Value &result) {
     std::vector<uint8_t> bytes;
-    size_t alignment = 1;
     for (const Value *v : operands) {
         size_t size = size_t(v->type.bytes());
-        alignment = std::max(alignment, size);
         bytes.resize((bytes.size() + size - 1) / size * size);
         for (Word word : v->lanes) {
             bytes.resize(bytes.size() + size);
             store_word(v->type.element_of(), bytes.data() + bytes.size() - size, word);
         }
     }
-    bytes.resize((bytes.size() + alignment - 1) / alignment * alignment);
     shared.blocks.push_back(std::move(bytes));
     result.assign(Word(uintptr_t(shared.blocks.back().data())));
 }

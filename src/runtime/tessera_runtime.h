@@ -473,14 +473,24 @@ typedef struct tessera_trace_event_t {
     int32_t *coordinates;  /* `dimensions` numbers: a site (of each lane, lane fastest), or
                               min and extent of each dimension of a region */
     const char *trace_tag; /* NULL or text */
-    tessera_type_t type;   /* of the value */
-    int32_t event;         /* a tessera_trace_event_code_t */
-    int32_t parent_id;     /* what tessera_trace returned for the enclosing event */
-    int32_t value_index;   /* which component of a Tuple */
-    int32_t dimensions;    /* how many coordinates */
-    int32_t thread_id;     /* set by tessera_trace: which thread it was, 1 for the first that had
-                              an event, 2 for the second, ... */
-    int32_t lanes;         /* of the value, as `type.lanes`; 0 without one */
+    __extension__ union {
+#ifdef __cplusplus
+        tessera_type_t type = {}; /* of the value */
+#else
+        tessera_type_t type;
+#endif
+        __extension__ struct {
+            uint8_t type_code, type_bits;
+            uint16_t lanes; /* of the value: `type.lanes` */
+        };
+    };
+    int32_t event;       /* a tessera_trace_event_code_t */
+    int32_t parent_id;   /* what tessera_trace returned for the enclosing event */
+    int32_t value_index; /* which component of a Tuple */
+    int32_t dimensions;  /* how many coordinates */
+    int32_t thread_id;   /* set by tessera_trace: which thread it was, 1 for the first that had
+                            an event, 2 for the second, ... (where halide_trace_event_t has four
+                            bytes of padding) */
 } tessera_trace_event_t;
 
 /* Returns the id of the event, a positive number (for the parent_id of others), or a negative error

@@ -92,7 +92,8 @@ TEST_SUITE("reductions over lanes") {
             for (const bool of_block : {false, true})
                 agrees({.type = Int(32), .combine = combine, .of_block = of_block});
         }
-        agrees({.type = UInt(8), .combine = saturating_add});
+        agrees({.type = UInt(8),
+                .combine = [](const Expr &a, const Expr &b) { return saturating_add(a, b); }});
         agrees({.combine = [](const Expr &a, const Expr &b) { return max(a, b); }});
     }
     TEST_CASE("elements that rows share are updated one after the other") {

@@ -67,6 +67,7 @@ TEST_SUITE("runtime trace") {
         CHECK(sizeof(tessera_trace_event_t) == sizeof(Other));
         CHECK(offsetof(tessera_trace_event_t, trace_tag) == offsetof(Other, trace_tag));
         CHECK(offsetof(tessera_trace_event_t, type) == offsetof(Other, type));
+        CHECK(offsetof(tessera_trace_event_t, lanes) == offsetof(Other, type) + 2);
         CHECK(offsetof(tessera_trace_event_t, event) == offsetof(Other, event));
         CHECK(offsetof(tessera_trace_event_t, value_index) == offsetof(Other, value_index));
         CHECK(offsetof(tessera_trace_event_t, dimensions) == offsetof(Other, dimensions));

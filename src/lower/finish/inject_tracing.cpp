@@ -43,9 +43,8 @@ Expr trace(const Event &e) {
     Expr value = e.value.defined() ? struct_of({e.value}) : null_handle();
     Expr coordinates = e.coordinates.empty() ? null_handle() : struct_of(e.coordinates);
     Expr tag = e.tag.empty() ? null_handle() : Expr(e.tag);
-    const int lanes = e.type.defined() ? e.type.lanes() : 0;
     Expr event = struct_of({Expr(e.func.text()), value, coordinates, tag, packed(e.type), e.code,
-                            e.parent, e.value_index, int(e.coordinates.size()), 0, lanes});
+                            e.parent, e.value_index, int(e.coordinates.size()), 0});
     return call(Int(32), Intrinsic::trace, {event});
 }
 

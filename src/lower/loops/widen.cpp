@@ -329,13 +329,7 @@ bool can_widen(const Expr &e, const WidenScope &scope) {
 namespace {
 
 // Where an event's parts are in the struct that it is given as (tessera_trace_event_t).
-enum EventPart {
-    EventValue = 1,
-    EventCoordinates = 2,
-    EventType = 4,
-    EventDimensions = 8,
-    EventLanes = 10
-};
+enum EventPart { EventValue = 1, EventCoordinates = 2, EventType = 4, EventDimensions = 8 };
 
 // The parts of a struct; null if it is none.
 const std::vector<Expr> *members(const Expr &e) {
@@ -385,9 +379,8 @@ Expr widen_trace(const IntrinsicCall &call, WidenScope &scope, const Expr &mask)
     if (!any) return Expr(&call);
     event[EventValue] = values;
     event[EventCoordinates] = coordinates;
-    const size_t lanes = lanes_so_far * groups;
-    event[EventType] = UIntImm::make(UInt(32), (type & 0xffff) | uint32_t(lanes) << 16);
-    event[EventLanes] = int(lanes);
+    event[EventType] =
+        UIntImm::make(UInt(32), (type & 0xffff) | uint32_t(lanes_so_far * groups) << 16);
     event[EventDimensions] = int(members(coordinates)->size());
     return call.with<&IntrinsicCall::args>(
         {ir::call(Handle(), Intrinsic::make_struct, std::move(event))});
