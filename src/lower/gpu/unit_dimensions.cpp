@@ -38,14 +38,14 @@ class DropUnitDimensions final : public Mutator {
     static constexpr size_t left = 3;  // columns, rows and slots
 
     Expr visit(const Call &c) override {
-        const Expr e = Mutator::visit(c);
+        Expr e = Mutator::visit(c);
         const auto found = dropped.find(c.callee);
         if (found == dropped.end()) return e;
         const Call &call = *e.as<Call>();
         return call.with<&Call::args>(without(call.args, found->second));
     }
     Stmt visit(const Provide &p) override {
-        const Stmt s = Mutator::visit(p);
+        Stmt s = Mutator::visit(p);
         const auto found = dropped.find(p.func);
         if (found == dropped.end()) return s;
         const Provide &provide = *s.as<Provide>();
