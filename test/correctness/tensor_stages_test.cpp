@@ -215,6 +215,13 @@ TEST_SUITE("stages around tensor cores") {
                 staged.async().ring_buffer(2);
             }
             agree(out, expected, {64, 64, 3});
+            if (instruction == TensorInstruction::MMA) continue;
+            const Module m = Pipeline(out).compile_to_module(
+                {a, b}, "f", Target("x86-64-linux-cuda-cuda_capability_90"));
+            const Buffer<uint8_t> code = m.get_device_code_buffer();
+            const std::string ptx(reinterpret_cast<const char *>(code.data()),
+                                  code.number_of_elements());
+            CHECK(ptx.find("cp.async.bulk.tensor.3d.shared::cluster") != std::string::npos);
         }
     }
     TEST_CASE("threads put operands into the memory of the block, by rows and by columns") {
