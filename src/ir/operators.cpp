@@ -305,6 +305,8 @@ Expr clamp(Expr e, Expr lowest, Expr highest, Location at) {
     Type t = e.type();
     Expr low = bound_of_clamp(std::move(lowest), t, at);
     Expr high = bound_of_clamp(std::move(highest), t, at);
+    // Of a NaN it is `low`: a GPU's assembler takes both for saturation, which gives 0 of [0, 1].
+    if (t.is_any_float()) return min(max(std::move(e), std::move(low), at), std::move(high), at);
     return max(min(std::move(e), std::move(high), at), std::move(low), at);
 }
 namespace {

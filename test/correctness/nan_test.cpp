@@ -141,6 +141,21 @@ TEST_SUITE("data that is not a number") {
              }}};
         check_schedules(device_targets(), on_device);
     }
+    TEST_CASE("is the lower end of a clamp, by kernels, too") {
+        Buffer<float> in = data_with_nans([](int i) { return i % 3 == 0; });
+        std::vector<Target> targets = device_targets();
+        targets.push_back(get_host_target());
+        for (const Target &target : targets) {
+            CAPTURE(target.to_string());
+            Func g("g");
+            g(x) = clamp(in(x), 0.0f, 1.0f);
+            if (target.has_gpu_feature()) g.gpu_tile(x, Var("b"), Var("t"), 32);
+            Buffer<float> result = g.realize({size}, target);
+            result.copy_to_host();
+            for (int i = 0; i < size; i++)
+                CHECK(result(i) == (i % 3 == 0 ? 0 : std::clamp(in(i), 0.0f, 1.0f)));
+        }
+    }
     TEST_CASE("does not hide what an output has had before") {
         Buffer<float> in = data_with_nans([](int i) { return i % 2 == 0; });
         for (int lanes : {1, 8}) {
@@ -183,7 +198,7 @@ TEST_SUITE("data that is not a number") {
                     const float first = in(i), second = in(size - 1 - i);
                     CHECK(is_same(low(i), std::fmin(first, second)));
                     CHECK(is_same(high(i), std::fmax(first, second)));
-                    CHECK(within(i) == std::fmax(std::fmin(first, second), 2.0f));
+                    CHECK(within(i) == std::fmin(std::fmax(first, 2.0f), second));
                 }
             }
         }
