@@ -170,7 +170,12 @@ void HostEmitter::free_places() {
 Value *HostEmitter::host_free(const IntrinsicCall &c) {
     Symbol buffer = address_taken(c.args[0]).buffer;
     auto found = host().owned.find(buffer);
-    if (found == host().owned.end()) return int32(0);  // on the stack
+    if (found == host().owned.end()) {
+        // On the stack, where another buffer may take its place.
+        Value *base = f->buffers.at(buffer).base;
+        if (llvm::isa<llvm::AllocaInst>(base)) b.CreateLifetimeEnd(base);
+        return int32(0);
+    }
     OwnedMemory &memory = found->second;
     if (memory.place >= 0) host().places[size_t(std::exchange(memory.place, -1))].in_use = false;
     if (!memory.to_free) return int32(0);

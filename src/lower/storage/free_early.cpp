@@ -34,14 +34,18 @@ private:
         return Block::make(std::move(stmts));
     }
     Stmt visit(const Allocate &a) override {
-        // The memory of a block is freed by nobody.
-        if (traits_of(a.memory).is_on_cpu && place_of(a) != Place::Stack)
-            open[a.buffer] = {&a, followers, open.size()};
+        if (is_freed(a)) open[a.buffer] = {&a, followers, open.size()};
         Stmt body = (*this)(a.body);
         open.erase(a.buffer);
         std::unordered_set<Symbol> used = symbols_in(a.condition);
         for (const Expr &e : a.extents) used.merge(symbols_in(e));
         return a.with<&Allocate::body>(Block::make(frees_after(used, true), body));
+    }
+    // The memory of a block is freed by nobody. What is small becomes registers.
+    static bool is_freed(const Allocate &a) {
+        constexpr int64_t small = 256;
+        if (!traits_of(a.memory).is_on_cpu) return false;
+        return place_of(a) != Place::Stack || constant_bytes(a).value() > small;
     }
     Stmt visit(const LetStmt &let) override {
         std::unordered_set<Symbol> used = buffers_of(symbols_in(let.value));
@@ -62,7 +66,10 @@ private:
         return buffers;
     }
 
-    Stmt visit(const For &node) override { return after(node, region(node)); }
+    Stmt visit(const For &node) override {
+        const bool is_kernel = node.loop_kind == LoopKind::GPUBlock;
+        return after(node, is_kernel ? Stmt(&node) : region(node));
+    }
     Stmt visit(const IfThenElse &node) override { return after(node, region(node)); }
     Stmt visit(const Fork &node) override { return after(node, region(node)); }
     Stmt visit(const Atomic &node) override { return after(node, Stmt(&node)); }

@@ -3,7 +3,8 @@
 
 namespace tessera::lower {
 
-// Frees buffers on the heap after the last statement that uses them, where others follow.
+// Frees buffers after the last statement that uses them, where others follow: on the heap, and
+// large ones on the stack, whose place another one may take then.
 //
 //     allocate f: ...                        allocate f: ...
 //         g[0] = f[0]                            g[0] = f[0]

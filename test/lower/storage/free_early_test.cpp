@@ -20,8 +20,13 @@ TEST_SUITE("free_early") {
     TEST_CASE("where nothing follows, the end of the scope does") {
         CHECK(is_unchanged("allocate f: int32[n] in Auto\nf[0] = 1\nout[0] = f[0]"));
     }
-    TEST_CASE("what is on the stack is not freed") {
+    TEST_CASE("so is what is on the stack, but not what becomes registers") {
         CHECK(is_unchanged("allocate f: int32[8] in Auto\nf[0] = 1\nout[0] = f[0]\nout[1] = 2"));
+        CHECK(freed("allocate f: int32[800] in Stack\nf[0] = 1\nout[0] = f[0]\nout[1] = 2") ==
+              printed("allocate f: int32[800] in Stack\nf[0] = 1\nout[0] = f[0]\n"
+                      "free(address_of(f[0]))\nout[1] = 2"));
+        CHECK(is_unchanged("gpu_block b in [0, +n):\n    allocate f: int32[800] in Stack\n"
+                           "    f[0] = 1\n    out[b] = f[0]\n    out[b] = 2"));
     }
     TEST_CASE("a stage of a chain is freed when the next one is there") {
         CHECK(freed("allocate f: int32[n] in Auto\nproduce f: f[0] = 1\nconsume f:\n"
