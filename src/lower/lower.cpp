@@ -7,6 +7,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/entry_checks.h"
 #include "lower/checks/touched_ranges.h"
+#include "lower/finish/align_accesses.h"
 #include "lower/finish/inject_profiling.h"
 #include "lower/finish/inject_tracing.h"
 #include "lower/finish/lower_atomics.h"
@@ -154,6 +155,7 @@ constexpr Pass all_passes[] = {
     {"bound small allocations", bound_small_allocations},
     {"saturate casts", saturate_casts},    // before what is known of operands gets names
     {"order min and max", order_min_max},  // after what makes more of them
+    {"align accesses", align_accesses},    // before parts of indices have names
     {"align vectors", align_vectors},      // before parts of indices have names
     {"merge adjacent gathers", merge_adjacent_gathers},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},

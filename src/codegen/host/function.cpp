@@ -3,6 +3,7 @@
 #include "codegen/statements.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "program/parameter.h"
 
 namespace tessera::codegen {
 
@@ -45,6 +46,8 @@ void HostEmitter::bind_argument(const Argument &argument, Value *value) {
     f->variables[argument.name] = value;
     BufferValues s;
     s.descriptor = value;
+    const program::Parameter *promised = program::parameter_of(argument);
+    if (promised && promised->host_alignment > 1) s.alignment = uint64_t(promised->host_alignment);
     f->buffers[argument.name] = s;
 }
 
