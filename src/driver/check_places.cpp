@@ -31,28 +31,14 @@ std::string shared_place(const tessera_buffer_t &b) {
     return {};
 }
 
-// All bytes from the first to the last element are elements.
-bool is_dense(const tessera_buffer_t &b) {
-    return tessera_buffer_size_in_bytes(&b) ==
-           tessera_buffer_number_of_elements(&b) * uint64_t(b.type.bytes());
-}
-
 bool share_memory(const tessera_buffer_t &a, const tessera_buffer_t &b) {
-    if (tessera_buffer_number_of_elements(&a) == 0 || tessera_buffer_number_of_elements(&b) == 0) {
-        return false;
+    std::vector<int32_t> region;
+    for (int d = 0; d < b.dimensions; d++) {
+        region.push_back(b.dim[d].min);
+        region.push_back(b.dim[d].extent);
     }
-    if (a.host == b.host) return true;
-    auto begin = [](const tessera_buffer_t &x) {
-        int64_t lowest = 0;
-        for (int d = 0; d < x.dimensions; d++) {
-            if (x.dim[d].stride < 0) lowest += int64_t(x.dim[d].stride) * (x.dim[d].extent - 1);
-        }
-        return x.host + lowest * int64_t(x.type.bytes());
-    };
-    const uint8_t *first_a = begin(a), *first_b = begin(b);
-    const bool apart = first_a + tessera_buffer_size_in_bytes(&a) <= first_b ||
-                       first_b + tessera_buffer_size_in_bytes(&b) <= first_a;
-    return !apart && is_dense(a) && is_dense(b);
+    const auto address = [](const void *p) { return uint64_t(uintptr_t(p)); };
+    return tessera_buffers_overlap(address(&a), address(&b), address(region.data())) != 0;
 }
 
 void refuse(const std::string &what, const Location &at) {

@@ -141,6 +141,14 @@ int tessera_error_unaligned_host_ptr(void *user_context, const char *buffer, int
         .raise(user_context, tessera_error_code_unaligned_host_ptr);
 }
 
+int tessera_error_output_overlaps_input(void *user_context, const char *output, const char *input,
+                                        const char *in_place) {
+    return (Message() << "Output " << output << " shares memory with input " << input
+                      << ", of which elements would be read after they have been overwritten"
+                      << in_place << "; give the output memory of its own")
+        .raise(user_context, tessera_error_code_output_overlaps_input);
+}
+
 int tessera_error_device_dirty_with_no_device_support(void *user_context, const char *buffer) {
     return (Message() << "Buffer " << buffer
                       << " has its newest contents on a device, but the pipeline runs on the CPU; "

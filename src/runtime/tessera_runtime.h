@@ -216,7 +216,8 @@ typedef enum tessera_error_code_t {
     tessera_error_code_trace_failed = -53,
     tessera_error_code_coordinates_too_large = -54,
     tessera_error_code_extern_stage_enlarged = -55,
-    tessera_error_code_extern_stage_input_too_small = -56
+    tessera_error_code_extern_stage_input_too_small = -56,
+    tessera_error_code_output_overlaps_input = -57
 } tessera_error_code_t;
 
 /* Reports a failure. The built-in handler writes the message to stderr and returns; the pipeline
@@ -252,6 +253,10 @@ int tessera_error_buffer_argument_is_null(void *user_context, const char *buffer
 int tessera_error_host_is_null(void *user_context, const char *buffer);
 int tessera_error_unaligned_host_ptr(void *user_context, const char *buffer, int32_t alignment);
 int tessera_error_device_dirty_with_no_device_support(void *user_context, const char *buffer);
+/* `output` shares memory with `input`, which may be read after it has been written there.
+ * `in_place`: what would be right, or "". */
+int tessera_error_output_overlaps_input(void *user_context, const char *output, const char *input,
+                                        const char *in_place);
 int tessera_error_no_device_interface(void *user_context);
 /* `routine` is the function that was called, such as "tessera_copy_to_host". */
 int tessera_error_buffer_is_null(void *user_context, const char *routine);
@@ -645,6 +650,12 @@ tessera_set_custom_can_use_target_features(tessera_can_use_target_features_t f);
  * UINT64_MAX if there are more. */
 uint64_t tessera_buffer_number_of_elements(const tessera_buffer_t *buffer);
 uint64_t tessera_buffer_size_in_bytes(const tessera_buffer_t *buffer);
+/* Whether an element of the buffer `a` and one of the region `read` of `b` (int32 numbers: the
+ * least coordinate and the extent in each dimension) share memory on the host, or on a device where
+ * one of them is there alone. All are addresses as numbers: the structs are looked at, and no
+ * elements. 0: none do. 2: some do, and elements of the same coordinates always lie in the same
+ * place. Else 1, also where the strides are such that it would take too long to find out. */
+int tessera_buffers_overlap(uint64_t a, uint64_t b, uint64_t read);
 /* Copies the region of `dst` from `src`, which must contain it; any strides. */
 int tessera_buffer_copy(void *user_context, const tessera_buffer_t *src, tessera_buffer_t *dst);
 

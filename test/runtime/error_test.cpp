@@ -80,6 +80,10 @@ TEST_SUITE("runtime errors") {
              tessera_error_code_device_dirty_with_no_device_support,
              "Buffer in has its newest contents on a device, but the pipeline runs on the CPU; "
              "copy it to the host first");
+        said(tessera_error_output_overlaps_input(nullptr, "out", "in", " (why)"),
+             tessera_error_code_output_overlaps_input,
+             "Output out shares memory with input in, of which elements would be read after they "
+             "have been overwritten (why); give the output memory of its own");
         said(tessera_error_no_device_interface(nullptr), tessera_error_code_no_device_interface,
              "No device interface: neither does the buffer have one, nor was one given");
         said(tessera_error_buffer_is_null(nullptr, "f"), tessera_error_code_buffer_is_null,

@@ -6,6 +6,7 @@
 #include "lower/checks/constraints.h"
 #include "lower/checks/coordinate_checks.h"
 #include "lower/checks/errors.h"
+#include "lower/checks/overlap_checks.h"
 #include "lower/checks/query_answers.h"
 #include "lower/checks/touched_ranges.h"
 #include "lower/nest/stage.h"
@@ -449,6 +450,9 @@ Stmt EntryChecks::wrap() {
     }
     check_requirements();
     checks.insert(checks.end(), nests.asserts.begin(), nests.asserts.end());
+    if (asserts) {
+        for (Stmt &check : overlap_checks(nests, context)) checks.push_back(std::move(check));
+    }
     UseConstraints use_constraints(context);
     Stmt body = use_constraints(nests.body);
     if (asserts) body = Block::make(Block::make(std::move(checks)), body);

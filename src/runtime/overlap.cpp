@@ -1,0 +1,139 @@
+#include "runtime/copy_plan.h"
+#include <algorithm>
+#include <cstdlib>
+
+using namespace tessera;
+
+namespace {
+
+// Where the elements of a region lie: from the address of the first one, and dimensions.
+struct Places {
+    uint64_t first;
+    int64_t bytes;
+    const tessera_dimension_t *dim;
+    const int32_t *region;  // min and extent of each dimension
+    int dimensions;
+
+    int64_t extent(int d) const { return region ? region[2 * d + 1] : dim[d].extent; }
+    int64_t step(int d) const { return int64_t(dim[d].stride) * bytes; }
+};
+
+// Memory of one kind, in which addresses can be compared: that on the host, if both have some.
+struct Addresses {
+    bool is_shared = false;
+    uint64_t a = 0, b = 0;
+};
+
+Addresses addresses_in(const tessera_buffer_t &a, const tessera_buffer_t &b) {
+    if (a.host && b.host) return {true, uint64_t(uintptr_t(a.host)), uint64_t(uintptr_t(b.host))};
+    const bool on_device = a.device && b.device && a.device_interface == b.device_interface;
+    return {on_device, a.device, b.device};
+}
+
+// Looks for numbers k[i] in [low[i], high[i]] for which the sum of k[i] * step[i] is a distance.
+class Search {
+public:
+    void add(const Places &p, int64_t sign) {
+        for (int d = 0; d < p.dimensions; d++) {
+            if (p.extent(d) > 1) add(std::abs(p.step(d)), p.step(d) * sign > 0, p.extent(d) - 1);
+        }
+    }
+    // Distances within an element count, too.
+    void add_bytes(int64_t before, int64_t behind) {
+        terms[count++] = {1, -before, behind};
+        std::sort(terms, terms + count,
+                  [](const Term &x, const Term &y) { return x.step > y.step; });
+    }
+    bool finds(int64_t distance) { return finds(distance, 0); }
+
+private:
+    struct Term {
+        int64_t step, low, high;
+    };
+    static constexpr int most_terms = 40;  // more dimensions overlap, for all that is known
+    static constexpr int most_visited = 2000;
+
+    // Equal steps are one: interleaved rows of one image are told apart by it.
+    void add(int64_t step, bool up, int64_t reach) {
+        if (step == 0) return;
+        Term *term =
+            std::find_if(terms, terms + count, [&](const Term &t) { return t.step == step; });
+        if (term == terms + count) {
+            if (count + 1 == most_terms) {
+                visited = most_visited;
+                return;
+            }
+            terms[count++] = {step, 0, 0};
+        }
+        up ? term->high += reach : term->low -= reach;
+    }
+    bool finds(int64_t distance, int i) {
+        if (visited++ >= most_visited) return true;
+        if (i == count) return distance == 0;
+        int64_t rest_low = 0, rest_high = 0;
+        for (int j = i + 1; j < count; j++) {
+            rest_low += terms[j].step * terms[j].low;
+            rest_high += terms[j].step * terms[j].high;
+        }
+        const Term &t = terms[i];
+        const int64_t first = std::max(t.low, -divided(rest_high - distance, t.step));
+        const int64_t last = std::min(t.high, divided(distance - rest_low, t.step));
+        for (int64_t k = first; k <= last; k++) {
+            if (finds(distance - k * t.step, i + 1)) return true;
+        }
+        return false;
+    }
+    // Rounded down.
+    static int64_t divided(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+    Term terms[most_terms];
+    int count = 0, visited = 0;
+};
+
+bool any_in_common(const Places &a, const Places &b) {
+    for (const Places *p : {&a, &b}) {
+        for (int d = 0; d < p->dimensions; d++) {
+            if (p->extent(d) <= 0) return false;
+        }
+    }
+    Search search;
+    search.add(a, 1);
+    search.add(b, -1);
+    search.add_bytes(b.bytes - 1, a.bytes - 1);
+    return search.finds(int64_t(b.first - a.first));
+}
+
+// Where the element would be whose coordinates are all 0.
+uint64_t origin(const tessera_buffer_t &b, uint64_t first) {
+    for (int d = 0; d < b.dimensions; d++) {
+        first -= uint64_t(int64_t(b.dim[d].min) * b.dim[d].stride * element_bytes(b.type));
+    }
+    return first;
+}
+
+bool same_places(const tessera_buffer_t &a, const tessera_buffer_t &b, const Addresses &addresses) {
+    bool same = a.dimensions == b.dimensions && element_bytes(a.type) == element_bytes(b.type) &&
+                origin(a, addresses.a) == origin(b, addresses.b);
+    for (int d = 0; same && d < a.dimensions; d++) same = a.dim[d].stride == b.dim[d].stride;
+    return same;
+}
+
+}  // namespace
+
+extern "C" int tessera_buffers_overlap(uint64_t a_address, uint64_t b_address,
+                                       uint64_t read_address) {
+    const auto *a = reinterpret_cast<const tessera_buffer_t *>(uintptr_t(a_address)),
+               *b = reinterpret_cast<const tessera_buffer_t *>(uintptr_t(b_address));
+    const auto *read = reinterpret_cast<const int32_t *>(uintptr_t(read_address));
+    const Addresses addresses = addresses_in(*a, *b);
+    if (!addresses.is_shared) return 0;
+    uint64_t first = addresses.b;
+    for (int d = 0; d < b->dimensions; d++) {
+        const int64_t skipped = int64_t(read[2 * d]) - b->dim[d].min;
+        first += uint64_t(skipped * b->dim[d].stride * element_bytes(b->type));
+    }
+    const Places of_a{addresses.a, element_bytes(a->type), a->dim, nullptr, a->dimensions},
+        of_b{first, element_bytes(b->type), b->dim, read, b->dimensions};
+    if (!any_in_common(of_a, of_b)) return 0;
+    return same_places(*a, *b, addresses) ? 2 : 1;
+}
