@@ -93,15 +93,24 @@ bool has_tensor_instructions(const LoweredFunction &kernel) {
     return any;
 }
 
-bool has_many_private_elements(const LoweredFunction &kernel) {
-    constexpr int64_t many = 128;  // bytes
-    bool any = false;
+// The bytes of the largest storage that a thread has for itself.
+int64_t most_private_bytes(const LoweredFunction &kernel) {
+    int64_t most = 0;
     for_each_node(kernel.body, [&](const Allocate &a) {
         const bool is_private =
             a.memory == MemoryType::Auto || traits_of(a.memory).space == AddressSpace::Private;
-        any |= is_private && constant_bytes(a).value_or(0) >= many;
+        if (is_private) most = std::max(most, constant_bytes(a).value_or(0));
     });
-    return any;
+    return most;
+}
+
+// What has sums in registers gets at most 128 a thread, so that a multiprocessor has 16 warps to
+// choose from, unless the sums take most of these; else ptxas chooses. Tensor instructions wait
+// for nothing else.
+bool wants_room_for_warps(const LoweredFunction &kernel) {
+    constexpr int64_t many = 128, too_many = 320;
+    const int64_t bytes = most_private_bytes(kernel);
+    return bytes >= many && bytes < too_many && !has_tensor_instructions(kernel);
 }
 
 // So many blocks are to have room on a multiprocessor; 0: the schedule does not say.
@@ -158,12 +167,9 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
         function->addFnAttr("nvvm.cluster_dim", str(blocks, ",1,1"));
     if (const auto threads = threads_of(kernel)) {
         function->addFnAttr("nvvm.maxntid", std::to_string(*threads));
-        // What has sums in registers gets at most 128 a thread, so that a multiprocessor has 16
-        // warps to choose from; else ptxas chooses. Tensor instructions wait for nothing else.
         constexpr int64_t fewest = 512;
         int64_t blocks = resident_blocks(kernel);
-        if (blocks == 0 && *threads * 2 <= fewest && has_many_private_elements(kernel) &&
-            !has_tensor_instructions(kernel))
+        if (blocks == 0 && *threads * 2 <= fewest && wants_room_for_warps(kernel))
             blocks = fewest / *threads;
         if (blocks > 0) function->addFnAttr("nvvm.minctasm", std::to_string(blocks));
     }
