@@ -21,6 +21,7 @@
 #include "lower/finish/unpack_buffers.h"
 #include "lower/gpu/align_vectors.h"
 #include "lower/gpu/canonical_kernels.h"
+#include "lower/gpu/check_block_memory.h"
 #include "lower/gpu/check_gpu_loops.h"
 #include "lower/gpu/cluster_blocks.h"
 #include "lower/gpu/constant_extents.h"
@@ -31,6 +32,7 @@
 #include "lower/gpu/outline_kernels.h"
 #include "lower/gpu/pad_shared.h"
 #include "lower/gpu/pipeline_copies.h"
+#include "lower/gpu/split_grids.h"
 #include "lower/gpu/stripe_lanes.h"
 #include "lower/gpu/tensor_tiles.h"
 #include "lower/gpu/unit_dimensions.h"
@@ -161,8 +163,10 @@ constexpr Pass all_passes[] = {
     {"hoist loop invariants", hoist_loop_invariants},
     {"take constants out of lets", take_constants_out_of_lets},
     {"free early", free_early},
+    {"check block memory", check_block_memory},    // it is as large as it will be
     {"place device copies", place_device_copies},  // after frees: they are no uses
     {"inject profiling", inject_profiling},
+    {"split grids", split_grids},  // after copies and profiling, which see one kernel
     {"share subexpressions", share_subexpressions},
     {"simplify", simplify_stmt},
 };

@@ -56,6 +56,35 @@ Expr stencil(const Func &f, const ImageParam &in, bool is_clamped) {
 }  // namespace
 
 TEST_SUITE("schedules for GPUs") {
+    TEST_CASE("more rows of blocks than a grid has are launched in parts") {
+        Func f("f");
+        f(x, y) = x + y * 2;
+        f.gpu_blocks(x, y);
+        const Buffer<int> found = f.realize({1, 140000}, interpreted());
+        for (int row : {0, 65534, 65535, 131069, 131070, 139999}) CHECK(found(0, row) == row * 2);
+    }
+    TEST_CASE("more memory of a block than GPUs have is refused, and said of which Func") {
+        const auto sized = [](int columns, const std::string &more) -> Buffer<int> {
+            Func f("f"), g("g");
+            f(x, y) = x + y;
+            g(x, y) = f(x, y) + f(x + columns - 16, y + 15);
+            g.gpu_tile(x, y, xi, yi, 16, 16);
+            f.compute_at(g, x).split(x, xo, xi, 32).reorder({xi, y, xo}).gpu_threads(xi);
+            f.store_in(MemoryType::GPUShared);
+            return g.realize({16, 16}, interpreted(more));
+        };
+        // 31 rows of that many columns, of 4 bytes each.
+        CHECK_THROWS_WITH_AS(sized(2048, "-cuda_capability_90"),
+                             doctest::Contains("a block of this kernel shares 253952 bytes of "
+                                               "memory, 253952 of them for f; GPUs of compute "
+                                               "capability 9.0 have 232448 for a block"),
+                             CompileError);
+        CHECK_THROWS_WITH_AS(sized(1024, "-cuda_capability_86"),
+                             doctest::Contains("compute capability 8.6 have 101376"), CompileError);
+        CHECK(sized(1024, "-cuda_capability_80")(3, 4) == 7 + 7 + 1023);
+        CHECK(sized(1024, "-cuda_capability_86-cuda_capability_90")(3, 4) == 7 + 7 + 1023);
+        CHECK_THROWS_WITH_AS(sized(2048, ""), doctest::Contains("have 232448"), CompileError);
+    }
     TEST_CASE("the versions of two stages by one parameter") {
         Param<bool> device("device");
         Param<int> size("size");
@@ -106,6 +135,45 @@ TEST_SUITE("schedules for GPUs") {
                     CHECK(found(i) == wanted);
                 }
             }
+        }
+    }
+    TEST_CASE("the last box that is copied ahead has fewer rows, or all have one") {
+        for (int step : {4, 7, 1}) {
+            CAPTURE(step);
+            CopiedAhead c;
+            RDom k(0, 18, "k");
+            c.sum(x) += c.in(x, k);
+            c.schedule(k, step);
+            const Buffer<int> data = numbers(32, 18);
+            c.in.set(data);
+            const Buffer<int> found = c.out.realize({32}, interpreted("-cuda_capability_80"));
+            for (int i = 0; i < 32; i++) {
+                int wanted = 0;
+                for (int j = 0; j < 18; j++) wanted += data(i, j);
+                CHECK(found(i) == wanted);
+            }
+        }
+    }
+    TEST_CASE("a row is copied ahead") {
+        CopiedAhead c;
+        ImageParam weights(Int(32), 1, "weights");
+        RDom k(0, 16, "k");
+        c.sum(x) += c.in(x, k) * weights(k);
+        c.schedule(k, 4);
+        weights.in(c.sum)
+            .compute_at(c.sum, RVar("ko"))
+            .store_in(MemoryType::GPUShared)
+            .async()
+            .ring_buffer(2);
+        Buffer<int> given(16);
+        given.fill([](int i) { return i + 1; });
+        weights.set(given);
+        const Buffer<int> data = c.in.get();
+        const Buffer<int> found = c.out.realize({32}, interpreted("-cuda_capability_80"));
+        for (int i = 0; i < 32; i++) {
+            int wanted = 0;
+            for (int j = 0; j < 16; j++) wanted += data(i, j) * (j + 1);
+            CHECK(found(i) == wanted);
         }
     }
     TEST_CASE("clamped stages in a block have storage of a known size, however many") {

@@ -1,4 +1,5 @@
 #include "lower/gpu/staged_copy.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
@@ -102,9 +103,8 @@ void StagedCopy::read(const Stmt &s) {
 }
 
 void StagedCopy::find_box(const Provide &copy) {
-    if (source->args.size() < dimensions || copy.args.size() != dimensions + 1)
+    if (source->args.empty() || copy.args.size() != dimensions + 1)
         refuse("it has two dimensions of more than one element");
-    if (loops.size() != dimensions) refuse("it has one loop for each dimension");
     Substitution at_first;
     const auto expanded = [&](const Expr &e) { return simplify(substitute(known, e)); };
     for (const For *loop : loops) at_first[loop->name] = expanded(loop->min);
@@ -115,12 +115,21 @@ void StagedCopy::find_box(const Provide &copy) {
         const Expr to = expanded(copy.args[d]);
         const auto moves = [&](const For *loop) { return uses_symbol(to, loop->name); };
         const auto along = std::ranges::find_if(loops, moves);
+        if (along == loops.end() && is_const(to, 0)) {
+            extents[d] = 1;
+            continue;
+        }
         if (std::ranges::count_if(loops, moves) != 1 || step_of(to, **along) != 1)
             refuse("it has one loop for each dimension, over neighbours");
         if (!used.insert(*along).second) refuse("it has another loop for each dimension");
         const size_t of_source = d == 0 ? 0 : find_rows(**along);
         const Expr from = first[of_source];
-        const auto extent = as_const_int(simplify((*along)->extent));
+        const Expr count = expanded((*along)->extent);
+        auto extent = as_const_int(count);
+        if (!extent && d == 1) {
+            extent = algebra::constant_upper_bound(count);
+            rows_here = count;
+        }
         const bool begins_at_0 = is_const(simplify(substitute(at_first, to)), 0);
         const Expr shift = simplify(from - to),
                    shift_at_first = simplify(substitute(at_first, shift));
@@ -130,6 +139,7 @@ void StagedCopy::find_box(const Provide &copy) {
         extents[d] = int32_t(*extent);
         first[of_source] = simplify(substitute(at_first, from));
     }
+    if (used.size() != loops.size()) refuse("it has one loop for each dimension");
     for (const Expr &e : first) {
         for (const For *loop : loops) {
             if (uses_symbol(e, loop->name))
@@ -162,7 +172,7 @@ Expr StagedCopy::stored(const Expr &x, const Expr &y, const Expr &panel) const {
 Expr StagedCopy::source_of(const Expr &x, const Expr &y) const {
     std::vector<Expr> at = first;
     at[0] = at[0] + x;
-    at[row_dimension] = at[row_dimension] + y;
+    if (extents[1] > 1) at[row_dimension] = at[row_dimension] + y;
     return source->with<&Call::args>(at);
 }
 
@@ -194,6 +204,7 @@ Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
         x, 0, of_chunk, LoopKind::Vectorized, Partition::Never,
         element(chunk % of_row * of_chunk + int32_variable(x), row % extents[1], row / extents[1]));
     Stmt s = MachineOp::make(MachineOpKind::copy_async, {}, one);
+    if (rows_here.defined()) s = IfThenElse::make(row % extents[1] < rows_here, s);
     if (chunks % count != 0) s = IfThenElse::make(chunk < chunks, s);
     s = For::make(round, 0, int32_t((chunks + count - 1) / count), LoopKind::Unrolled,
                   Partition::Never, s);
@@ -245,6 +256,8 @@ Stmt StagedCopy::by_tiles(const Expr &barrier) const {
         refuse(str("for wgmma a row has a multiple of ", panel_bytes, " bytes; it has ",
                    extents[0] * ring.types[0].bytes()));
     if (extents[1] > most_rows) refuse(str("a box has at most ", most_rows, " rows"));
+    if (rows_here.defined() || source->args.size() < dimensions)
+        refuse("for wgmma a box has as many rows in each iteration");
     constexpr size_t most_dimensions = 5;  // of a tensor map
     if (first.size() > most_dimensions)
         refuse(str("for wgmma what is copied has at most ", most_dimensions, " dimensions"));

@@ -52,6 +52,7 @@ private:
     std::vector<ir::Expr> first;  // coordinates of what is copied: of the first element
     size_t row_dimension = 1;     // of what is copied, in which its rows follow one another
     int32_t extents[2] = {};      // of the box
+    ir::Expr rows_here;           // how many rows this iteration has, if there may be fewer
     int32_t of_panel = 0;         // elements of a row that lie side by side
 };
 

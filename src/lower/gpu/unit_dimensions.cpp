@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -22,6 +23,7 @@ class DropUnitDimensions final : public Mutator {
         const bool is_ring = r.storage.is_async && r.storage.copies.defined();
         const bool is_plain = r.storage.order.empty() && r.storage.folds.empty();
         if (!in_kernel || !is_ring || !is_plain) return Mutator::visit(r);
+        if (r.bounds.size() + 1 == left) return with_rows(r);
         std::vector<size_t> units;  // the last one first
         for (size_t d = r.bounds.size() - 1; d-- > 0;) {
             const bool is_unit = is_const(algebra::simplify(r.bounds[d].extent), 1);
@@ -37,27 +39,43 @@ class DropUnitDimensions final : public Mutator {
     }
     static constexpr size_t left = 3;  // columns, rows and slots
 
+    // What has columns and slots alone has one row.
+    Stmt with_rows(const Realize &r) {
+        Region bounds = r.bounds;
+        bounds.insert(bounds.begin() + 1, Range{0, 1});
+        of_one_row.insert(r.func);
+        const Stmt s = r.with<&Realize::bounds, &Realize::body>(bounds, (*this)(r.body));
+        of_one_row.erase(r.func);
+        return s;
+    }
+
     Expr visit(const Call &c) override {
         Expr e = Mutator::visit(c);
-        const auto found = dropped.find(c.callee);
-        if (found == dropped.end()) return e;
+        if (!is_changed(c.callee)) return e;
         const Call &call = *e.as<Call>();
-        return call.with<&Call::args>(without(call.args, found->second));
+        return call.with<&Call::args>(changed(c.callee, call.args));
     }
     Stmt visit(const Provide &p) override {
         Stmt s = Mutator::visit(p);
-        const auto found = dropped.find(p.func);
-        if (found == dropped.end()) return s;
+        if (!is_changed(p.func)) return s;
         const Provide &provide = *s.as<Provide>();
-        return provide.with<&Provide::args>(without(provide.args, found->second));
+        return provide.with<&Provide::args>(changed(p.func, provide.args));
     }
-    static std::vector<Expr> without(std::vector<Expr> args, const std::vector<size_t> &units) {
-        for (size_t d : units) args.erase(args.begin() + ptrdiff_t(d));
+    bool is_changed(Symbol func) const {
+        return dropped.contains(func) || of_one_row.contains(func);
+    }
+    std::vector<Expr> changed(Symbol func, std::vector<Expr> args) const {
+        if (of_one_row.contains(func)) {
+            args.insert(args.begin() + 1, Expr(0));
+            return args;
+        }
+        for (size_t d : dropped.at(func)) args.erase(args.begin() + ptrdiff_t(d));
         return args;
     }
 
     bool in_kernel = false;
     std::unordered_map<Symbol, std::vector<size_t>> dropped;
+    std::unordered_set<Symbol> of_one_row;
 };
 
 }  // namespace
