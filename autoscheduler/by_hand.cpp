@@ -7,6 +7,7 @@
 namespace tessera::autoscheduler {
 
 using namespace program;
+using program::LoopLevel;
 
 namespace {
 

@@ -200,6 +200,16 @@ void unite(Box &box, const Box &other) {
 
 }  // namespace
 
+std::optional<Span> Graph::estimate_of(const FunctionNode &f, size_t dimension) const {
+    for (const auto &[e, at] : directives_of<program::EstimateDirective>(f, by_hand)) {
+        const auto extent = estimates.number(e.extent);
+        if (e.var != f.function->args[dimension] || !extent) continue;
+        const int64_t min = estimates.number(e.min).value_or(0);
+        return Span{min, min + *extent - 1};
+    }
+    return std::nullopt;
+}
+
 std::vector<Span> Graph::spans_of(const StageNode &stage) const {
     const FunctionNode &f = functions[size_t(stage.function)];
     std::vector<Span> spans;
@@ -265,7 +275,8 @@ void Graph::find_constant_regions() {
                 if (a.source.function < 0 || a.source.function == stage.function) continue;
                 FunctionNode &from = functions[size_t(a.source.function)];
                 for (size_t d = 0; d < a.index.size(); d++) {
-                    if (!is_constant(stage, a.index[d])) from.is_constant[d] = false;
+                    if (a.is_by_extern || !is_constant(stage, a.index[d]))
+                        from.is_constant[d] = false;
                 }
             }
         }

@@ -72,6 +72,7 @@ struct Access {
     std::vector<IndexProgram> index;  // per dimension
     int bytes = 0;                    // of an element
     Choices choices = {};             // for which points
+    bool is_by_extern = false;        // by a C function: the index is an estimate of what it asks
 };
 
 // A definition: for each point of its variables it computes a value.
@@ -103,6 +104,7 @@ struct FunctionNode {
     std::vector<int> stages;
     std::vector<int> consumers;  // stages of other functions that read it
     bool is_output = false, is_extern = false;
+    bool is_read_by_extern = false;  // from memory, as it is laid out without a schedule
     bool is_stored = false;  // the user has scheduled its storage, so that it is not inlined
     Box estimated;           // of an output: what the user asks for
     // The box that the outputs need of it, as their sizes are estimated.
@@ -163,6 +165,8 @@ struct Graph {
 private:
     void add_function(const program::FunctionRef &f);
     void add_stage(int function, int number);
+    // What the user expects of a function's dimension.
+    std::optional<Span> estimate_of(const FunctionNode &f, size_t dimension) const;
     void require_regions();
     void fix_images();
     void find_constant_regions();

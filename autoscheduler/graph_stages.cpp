@@ -99,6 +99,17 @@ class Graph::StageBuilder final : public Visitor {
 public:
     StageBuilder(Graph &graph, StageNode &stage) : graph(graph), stage(stage) {}
 
+    void add_reads_of(const program::ExternDefinition &definition) {
+        for (const program::ExternFuncArgument &a : definition.args) {
+            if (a.scalar.defined()) (*this)(a.scalar);
+        }
+        for (const program::ExternFuncArgument &a : definition.args) {
+            if (!a.func && !a.buffer) continue;
+            stage.accesses.push_back(a.func ? read_by_extern(a.func) : read_by_extern(*a.buffer));
+            stage.accesses.back().is_by_extern = true;
+        }
+    }
+
 private:
     // Of a branch.
     StageBuilder(StageBuilder &around, Choices choices)
@@ -321,7 +332,8 @@ private:
         if (call.call_kind == CallKind::Func) {
             a.source.function = graph.find(call.callee);
         } else {
-            a.source.image = image(call);
+            a.source.image = image(call.callee, call.type, int(call.args.size()),
+                                   dynamic_cast<const Parameter *>(call.referent.get()));
         }
         for (const Expr &arg : call.args) {
             a.index.emplace_back(arg, stage.variables, graph.estimates,
@@ -352,17 +364,15 @@ private:
         const bool is_all = x.is_rest ? x.count <= 0 : x.period > 0 && x.count >= x.period;
         if (!is_all) all.push_back(x);
     }
-    int image(const Call &call) {
-        auto [place, is_new] =
-            graph.image_numbers.try_emplace(call.callee, int(graph.images.size()));
+    int image(Symbol name, Type type, int dimensions, const Parameter *p) {
+        auto [place, is_new] = graph.image_numbers.try_emplace(name, int(graph.images.size()));
         if (!is_new) return place->second;
         ImageNode node;
-        node.name = call.callee.text();
-        node.symbol = call.callee;
-        node.bytes = call.type.bytes();
-        const auto *p = dynamic_cast<const Parameter *>(call.referent.get());
+        node.name = name.text();
+        node.symbol = name;
+        node.bytes = type.bytes();
         node.is_constant = p && p->embedded;
-        for (int d = 0; d < int(call.args.size()); d++) {
+        for (int d = 0; d < dimensions; d++) {
             const auto min = p ? graph.estimates.min(*p, d) : std::nullopt;
             const auto extent = p ? graph.estimates.extent(*p, d) : std::nullopt;
             // What nobody has estimated is what is read of it: require_regions() finds that.
@@ -371,6 +381,36 @@ private:
         }
         graph.images.push_back(std::move(node));
         return place->second;
+    }
+
+    Access read_by_extern(const FunctionRef &f) {
+        Access a;
+        a.source.function = graph.find(f->name);
+        FunctionNode &node = graph.functions[size_t(a.source.function)];
+        node.is_read_by_extern = true;
+        a.bytes = node.bytes;
+        for (size_t d = 0; d < f->args.size(); d++)
+            a.index.push_back(index_of_extern(d, graph.estimate_of(node, d)));
+        return a;
+    }
+    Access read_by_extern(const Parameter &p) {
+        Access a;
+        a.source.image = image(p.name, p.type, p.dimensions, &p);
+        a.bytes = p.type.bytes();
+        const Box &box = graph.images[size_t(a.source.image)].box;
+        for (size_t d = 0; d < size_t(p.dimensions); d++) {
+            a.index.push_back(
+                index_of_extern(d, box[d].is_empty() ? std::nullopt : std::optional(box[d])));
+        }
+        return a;
+    }
+    // Only a call tells which region a C function reads. Where nobody has estimated it, a dimension
+    // is taken to go along with that of the stage.
+    IndexProgram index_of_extern(size_t dimension, const std::optional<Span> &estimate) const {
+        if (estimate || dimension >= stage.pure)
+            return {estimate.value_or(Span{0, 0}), stage.variables.size()};
+        return {Variable::make(Int(32), stage.variables.name(dimension)), stage.variables,
+                graph.estimates};
     }
 
     Graph &graph;
@@ -419,6 +459,7 @@ void Graph::add_stage(int function, int number) {
         return call && call->op == Intrinsic::undef;
     });
     if (definition.predicate.defined()) builder(definition.predicate);
+    if (f->has_extern_definition()) builder.add_reads_of(*f->extern_definition);
     const int id = int(stages.size());
     for (const Access &a : stage.accesses) {
         if (a.source.function == function) continue;

@@ -233,6 +233,9 @@ IndexProgram::IndexProgram(const Expr &e, const Variables &variables, const Esti
     growths = Builder(*this, variables, estimates, values_of).build(e);
 }
 
+IndexProgram::IndexProgram(const Span &values, size_t variables)
+    : code{{Op::Constant, {double(values.min), double(values.max)}, -1}}, growths(variables) {}
+
 IndexProgram::Values IndexProgram::evaluate(std::span<const Span> variables) const {
     constexpr size_t usual_depth = 32;
     Values on_stack[usual_depth];

@@ -41,6 +41,8 @@ public:
     // `values_of`: what is known of the values that calls have; else all of their types are.
     IndexProgram(const ir::Expr &e, const Variables &variables, const Estimates &estimates,
                  const ValuesOf &values_of = {});
+    // One that has these values whatever its variables, so many, are.
+    IndexProgram(const Span &values, size_t variables);
 
     // No less than the values of the expression; `variables` has a span for each variable.
     Span run(std::span<const Span> variables) const;

@@ -7,10 +7,8 @@ namespace tessera::autoscheduler {
 
 bool may_be_inlined(const Graph &graph, int function) {
     const FunctionNode &f = graph.functions[size_t(function)];
-    if (f.is_output || f.is_extern || f.is_stored || f.stages.size() != 1) return false;
-    return std::ranges::none_of(f.consumers, [&](int c) {
-        return graph.functions[size_t(graph.stages[size_t(c)].function)].is_extern;
-    });
+    return !f.is_output && !f.is_extern && !f.is_stored && !f.is_read_by_extern &&
+           f.stages.size() == 1;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 namespace tessera::autoscheduler {
 
 using namespace program;
+using program::LoopLevel;
 
 namespace {
 
@@ -257,11 +258,12 @@ void align_regions(const Graph &graph, const FunctionPlan &plan, int function,
     }
 }
 
-// How the values of a function lie in memory; that of an output is its caller's to say.
+// How the values of a function lie in memory; that of an output is its caller's to say, and that of
+// what a C function reads is as this expects it.
 template<typename Add>
 void lay_out(const Graph &graph, const FunctionPlan &p, int function, Add add) {
     const FunctionNode &f = graph.functions[size_t(function)];
-    if (f.is_output || f.function->args.empty()) return;
+    if (f.is_output || f.is_read_by_extern || f.function->args.empty()) return;
     const auto is_by_hand = [&]<typename Directive>(std::type_identity<Directive>) {
         return std::ranges::any_of(f.function->schedule.directives, [](const auto &w) {
             return std::holds_alternative<Directive>(w.directive);

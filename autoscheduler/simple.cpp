@@ -120,7 +120,7 @@ private:
     // What to climb from: much at the root; much inlined; much in the loops of the output; groups.
     std::vector<Plan> beginnings() {
         std::vector<Plan> all = {best};
-        Plan inlined = best, in_rows = best, at_root = best;
+        Plan inlined = best, at_root = best;
         int output = -1;
         for (int n = 0; n < int(graph.functions.size()); n++) {
             if (node(n).is_output) output = n;
@@ -129,19 +129,8 @@ private:
             if (!is_mine(n) || node(n).is_output || node(n).is_extern) continue;
             if (!is_image(n)) at_root.functions[size_t(n)].place = Place::Root;
             if (may_be_inlined(n)) inlined.functions[size_t(n)].place = Place::Inline;
-            FunctionPlan &p = in_rows.functions[size_t(n)];
-            if (p.place == Place::Inline || !is_mine(output)) continue;
-            p.place = Place::Row;
-            p.at = output;
-            for (StagePlan &s : p.stages) s.parallel = false;
         }
-        if (output >= 0) {
-            std::vector<StagePlan> &stages = in_rows.functions[size_t(output)].stages;
-            const bool has_rows =
-                graph.stages[size_t(graph.functions[size_t(output)].stages.back())].pure > 1;
-            if (has_rows) stages.back().tile[1] = 32;
-        }
-        for (int n = 0; n < int(graph.functions.size()); n++) fit_vectors(in_rows, n);
+        const Plan in_rows = in_rows_of(output);
         if (inlined != best) all.push_back(inlined);
         if (in_rows != best) all.push_back(in_rows);
         if (at_root != best) all.push_back(at_root);
@@ -152,6 +141,43 @@ private:
         const Plan groups = in_groups(best);
         if (!std::ranges::count(all, groups)) all.push_back(groups);
         return all;
+    }
+
+    // All that may be in the output's loops is computed for one of its rows after the other.
+    Plan in_rows_of(int output) {
+        Plan plan = best;
+        if (output < 0 || !is_mine(output) || node(output).is_extern) return plan;
+        for (int n = output; n-- > 0;) {
+            FunctionPlan &p = plan.functions[size_t(n)];
+            if (!is_mine(n) || node(n).is_output || node(n).is_extern || p.place == Place::Inline ||
+                !is_read_only_within(plan, n, output))
+                continue;
+            p.place = Place::Row;
+            p.at = output;
+            for (StagePlan &s : p.stages) s.parallel = false;
+        }
+        StagePlan &loops = plan.functions[size_t(output)].stages.back();
+        if (graph.stages[size_t(node(output).stages.back())].pure > 1) loops.tile[1] = 32;
+        for (int n = 0; n < int(graph.functions.size()); n++) fit_vectors(plan, n);
+        return plan;
+    }
+    // Returns true if all that reads the function is another one, or is in its loops.
+    bool is_read_only_within(const Plan &plan, int n, int at) const {
+        std::set<int> readers;
+        std::vector<int> todo = {n};
+        while (!todo.empty()) {
+            const int f = todo.back();
+            todo.pop_back();
+            for (int c : node(f).consumers) {
+                const int reader = graph.stages[size_t(c)].function;
+                const bool is_inline = plan.functions[size_t(reader)].place == Place::Inline;
+                if (readers.insert(reader).second && is_inline) todo.push_back(reader);
+            }
+        }
+        return std::ranges::all_of(readers, [&](int reader) {
+            const FunctionPlan &p = plan.functions[size_t(reader)];
+            return reader == at || p.place == Place::Inline || (is_within(p.place) && p.at == at);
+        });
     }
 
     // Sums and scans each in tiles of a reader, which would rather have been inlined.
