@@ -11,11 +11,16 @@ namespace tessera::autoscheduler {
 namespace {
 
 // What a log has as the fastest schedule, where nothing is to be measured.
-std::optional<SearchResult> replayed(const std::optional<TuningLog> &log,
+std::optional<SearchResult> replayed(const Workload &workload, const std::optional<TuningLog> &log,
                                      const SearchOptions &options) {
     if (!log || options.trials > 0) return std::nullopt;
     const auto best = log->best();
     if (!best) return std::nullopt;
+    if (const std::string refusal = workload.why_refused(best->first); !refusal.empty()) {
+        warn_of(str("the fastest schedule of the log is not taken, since the compiler refuses it: ",
+                    refusal));
+        return std::nullopt;
+    }
     SearchResult result;
     result.schedule = best->first;
     result.milliseconds = best->second;
@@ -33,6 +38,7 @@ struct Job {
 
 void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job &job,
                        AutoSchedulerResults *results) {
+    warn_of_gpu(target);
     // What is measured at all may as well begin with the machine.
     const bool measures = runs_here(target) && job.trials > 0;
     const TuningProblem problem(pipeline, target,
@@ -58,7 +64,7 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     ProgressLine progress(std::cerr, options.trials, options.seconds,
                           milliseconds_at_least(problem.graph, problem.machine));
     if (job.shows_progress) options.progress = std::ref(progress);
-    const std::optional<SearchResult> known = replayed(log, options);
+    const std::optional<SearchResult> known = replayed(problem.workload, log, options);
     const SearchResult found = known ? *known : search(problem.workload, problem.machine, options);
     progress.finish();
     if (!job.report.empty())
@@ -70,12 +76,18 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
         program::print_schedule_block(problem.algorithm, program::schedule_of(outputs));
 }
 
+int cores_in(const Options &options) {
+    const int cores = options.number("parallelism", 0, 1);
+    warn_of_cores(str("parallelism=", cores), cores);
+    return cores;
+}
+
 void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerParams &params,
           AutoSchedulerResults *results) {
     const Options options(
         params, {"trials", "seconds", "seed", "log", "report", "progress", "parallelism"});
     Job job;
-    job.cores = options.number("parallelism", 0, 1);
+    job.cores = cores_in(options);
     job.trials = options.number("trials", 64, 0);
     job.seconds = options.number("seconds", 1e9, 0.0);
     job.seed = options.number<uint64_t>("seed", 1, 0);
@@ -91,7 +103,7 @@ void schedule_by_rules(const Pipeline &pipeline, const Target &target,
                        const AutoschedulerParams &params, AutoSchedulerResults *results) {
     const Options options(params, {"parallelism"});
     Job job;
-    job.cores = options.number("parallelism", 0, 1);
+    job.cores = cores_in(options);
     job.uses_model = false;
     schedule_pipeline(pipeline, target, job, results);
 }

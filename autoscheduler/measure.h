@@ -8,7 +8,8 @@ namespace tessera::autoscheduler {
 // crashes, hangs, eats memory or computes the wrong thing harms nobody. Only one runs at a time.
 class Measurer {
 public:
-    // `reference`: a schedule that is trusted, whose results the others have to have.
+    // `reference`: a schedule that is trusted, whose results the others have to have. RuntimeError
+    // if there is no memory for what it reads and computes.
     Measurer(const Workload &workload, const program::Schedule &reference,
              const MeasureOptions &options = {});
     Measurer(const Measurer &) = delete;
@@ -19,7 +20,8 @@ public:
     using Told = MeasuringProcesses::Told;
     std::vector<Measurement> operator()(const std::vector<program::Schedule> &schedules,
                                         double hopeless = 1e300, const Told &told = {});
-    // Compares a few: all are compiled, and then run in turns, while nothing else does.
+    // Compares a few: all are compiled, and then run in turns, while nothing else does, with their
+    // buffers in several places of memory: the time of each is the median over these.
     std::vector<Measurement> in_turns(const std::vector<program::Schedule> &schedules);
     // The measurement of the reference schedule.
     const Measurement &reference() const { return of_reference; }
@@ -30,6 +32,7 @@ private:
     candidates_of(const std::vector<program::Schedule> &schedules) const;
 
     const Workload &workload;
+    const std::unique_ptr<Inputs> inputs;  // those of each candidate, in its own process
     MeasuringProcesses processes;
     Measurement of_reference;
 };

@@ -2,6 +2,7 @@
 #include "base/warning.h"
 #include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 namespace tessera::autoscheduler {
 
@@ -38,11 +39,25 @@ void Options::refuse_number(const std::string &name, const std::string &least) c
 bool runs_here(const Target &target) {
     const Target host = get_host_target();
     if (target.arch != host.arch || target.os != host.os || target.bits != host.bits) return false;
-    return !target.has_feature(Target::Interpret);
+    return !target.has_feature(Target::Interpret) && host_supports_target_device(target);
 }
 
 void warn_of(const std::string &text) {
     if (!text.empty()) warn(Location(), text);
+}
+
+void warn_of_gpu(const Target &target) {
+    if (!target.has_gpu_feature()) return;
+    warn_of(str("the autoscheduler makes no schedules for GPUs: what it schedules for ",
+                target.to_string(), " runs on the CPU"));
+}
+
+void warn_of_cores(const std::string &option, int cores) {
+    const int here = int(std::thread::hardware_concurrency());
+    if (here == 0 || cores <= here) return;
+    warn_of(str(option, " asks for ", cores, " cores, and this machine has ", here,
+                ": the schedule is made for another machine, and what is measured here is no guide "
+                "to how fast it is there"));
 }
 
 std::string usual_log() {

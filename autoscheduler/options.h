@@ -35,6 +35,12 @@ bool runs_here(const Target &target);
 // A warning about what is asked for, if there is any text.
 void warn_of(const std::string &text);
 
+// Warns that what is scheduled automatically runs on the CPU, if the target has a GPU.
+void warn_of_gpu(const Target &target);
+
+// Warns of more cores than this machine has. `option`: that asks for them.
+void warn_of_cores(const std::string &option, int cores);
+
 // A log that programs consult without being told so: of the environment variable
 // TESSERA_TUNING_LOG. Empty: none.
 std::string usual_log();

@@ -1,7 +1,9 @@
 #include "autoscheduler/processes.h"
+#include "autoscheduler/arrays.h"
 #include "base/error.h"
 #include "base/float16.h"
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -73,6 +75,11 @@ bool is_same(const Runnable::Output &output, const uint8_t *expected) {
         return is_near<uint16_t>(output.data, expected, bytes / 2, 1e-3);
     }
     return std::memcmp(output.data, expected, bytes) == 0;
+}
+
+double median(std::array<double, placements> all) {
+    std::ranges::sort(all);
+    return all[placements / 2];
 }
 
 bool write_all(int file, const void *data, size_t bytes) {
@@ -254,9 +261,10 @@ public:
     }
 
     // Milliseconds of a run in the fastest of several samples, after others that warm it up.
-    double sample() {
+    double sample(int placement) {
         constexpr double warm_up = 0.005, enough = 0.04;
         double best = 1e300;
+        if (candidate.place) candidate.place(placement);
         for (const auto begin = Clock::now(); seconds_since(begin) < warm_up;) run(1);
         const auto begin = Clock::now();
         do {
@@ -317,10 +325,10 @@ void MeasuringProcesses::work(const Prepare &prepare, bool is_reference, double 
     });
     Report r = report_of(m);
     write_all(results, &r, sizeof(r));
-    // Whoever wants more says so.
+    // Whoever wants more says so, and in which placement.
     char go = 0;
     while (m.is_valid() && read(permission, &go, 1) == 1) {
-        m = guarded([&]() -> Measurement { return {Outcome::Measured, timer->sample(), ""}; });
+        m = guarded([&]() -> Measurement { return {Outcome::Measured, timer->sample(go), ""}; });
         r = report_of(m);
         write_all(results, &r, sizeof(r));
     }
@@ -377,7 +385,7 @@ std::vector<Measurement> MeasuringProcesses::operator()(const std::vector<Prepar
 }
 
 std::vector<Measurement> MeasuringProcesses::in_turns(const std::vector<Prepare> &candidates) {
-    constexpr int least_rounds = 3, most_rounds = 15;
+    constexpr int least_rounds = placements, most_rounds = 5 * placements;
     constexpr double enough_seconds = 4;
     const auto wait_for_report = [&](Worker &w, const char *what) {
         pollfd wait = {w.results, POLLIN, 0};
@@ -393,20 +401,27 @@ std::vector<Measurement> MeasuringProcesses::in_turns(const std::vector<Prepare>
         write_all(workers.back()->permission, &go, 1);
         wait_for_report(*workers.back(), "running it");
     }
+    std::vector<std::array<double, placements>> least(workers.size());
+    for (auto &of_worker : least) of_worker.fill(1e300);
     const auto begin = Clock::now();
     for (int round = 0; round < most_rounds; round++) {
         if (round >= least_rounds && seconds_since(begin) > enough_seconds) break;
+        const char placement = char(round % placements);
         for (size_t i = 0; i < workers.size(); i++) {
-            Worker &w = *workers[(i + size_t(round)) % workers.size()];
+            const size_t which = (i + size_t(round)) % workers.size();
+            Worker &w = *workers[which];
             if (!w.measurement.is_valid()) continue;
-            const double before = round == 0 ? 1e300 : w.measurement.milliseconds;
-            write_all(w.permission, &go, 1);
+            write_all(w.permission, &placement, 1);
             wait_for_report(w, "running it");
-            w.measurement.milliseconds = std::min(before, w.measurement.milliseconds);
+            double &ms = least[which][size_t(placement)];
+            ms = std::min(ms, w.measurement.milliseconds);
         }
     }
     std::vector<Measurement> all;
-    for (const auto &w : workers) all.push_back(w->measurement);
+    for (size_t i = 0; i < workers.size(); i++) {
+        all.push_back(workers[i]->measurement);
+        if (all.back().is_valid()) all.back().milliseconds = median(least[i]);
+    }
     return all;
 }
 

@@ -49,6 +49,8 @@ struct Runnable {
     std::function<void()> run;  // throws RuntimeError if it fails
     std::vector<Output> outputs;
     std::shared_ptr<void> owner;  // of what these refer to
+    // Moves its buffers (Array::place), away from where `outputs` has them; null: they stay there.
+    std::function<void(int placement)> place = {};
 };
 
 // Runs candidates, each in a process of its own, so that one that crashes, hangs, eats memory or
@@ -70,7 +72,8 @@ public:
     // In the order of the candidates; see Measurer.
     std::vector<Measurement> operator()(const std::vector<Prepare> &candidates, double hopeless,
                                         const Told &told);
-    // Compares a few: all are prepared, and then run in turns, while nothing else does.
+    // Compares a few: all are prepared, and then run in turns, while nothing else does, in one
+    // placement of their buffers after the other; see Measurer.
     std::vector<Measurement> in_turns(const std::vector<Prepare> &candidates);
 
 private:

@@ -25,14 +25,12 @@ public:
         batch_limit = std::min(most, trials_in_time());
         if (!is_begun) {
             begin_search();
-            if (options.progress && !found.trials.empty()) options.progress(found, seconds());
             return true;
         }
-        if (trials_left() == 0 || seconds() >= options.seconds) return false;
+        if (!measurer || trials_left() == 0 || seconds() >= options.seconds) return false;
         const std::vector<Candidate> batch = next_batch();
         if (batch.empty()) return false;
         measure(batch);
-        if (options.progress) options.progress(found, seconds());
         return true;
     }
 
@@ -47,7 +45,10 @@ public:
         std::vector<Times> times;
         for (const Trial &t : found.trials) times.push_back(t.times());
         const std::optional<size_t> best = fastest_of(times);
-        if (!best) return;
+        if (!best) {
+            if (!is_chosen) choose_unmeasured();
+            return;
+        }
         const Trial &t = found.trials[*best];
         found.schedule = t.schedule;
         found.milliseconds = t.times().counted();
@@ -57,19 +58,19 @@ public:
 private:
     void begin_search() {
         is_begun = true;
+        tell("choosing by rules");
         std::vector<Candidate> begin_with = evolution.by_rules();
-        found.schedule = begin_with[0].schedule;
-        unmeasured_choices = {found.schedule};
+        for (const Candidate &c : begin_with) by_rules.push_back(c.schedule);
+        unmeasured_choices = {by_rules[0]};
         std::optional<Candidate> chosen;
-        if (options.uses_model) chosen = evolution.choose(begin_with);
-        if (chosen) unmeasured_choices.push_back(chosen->schedule);
-        if (options.trials <= 0) {
-            if (chosen) found.schedule = chosen->schedule;
-            return;
+        if (options.uses_model) {
+            tell("choosing by the model");
+            chosen = evolution.choose(begin_with);
+            unmeasured_choices.push_back(chosen->schedule);
         }
-        const Graph &graph = workload.graph();
-        const Schedule plain = to_schedule(graph, plain_plan(graph), 1);
-        measurer = std::make_unique<Measurer>(workload, plain, options.measure);
+        if (options.trials <= 0 || batch_limit == 0) return choose_unmeasured();
+        tell("running it without a schedule");
+        measurer = std::make_unique<Measurer>(workload, plain(), options.measure);
         const Measurement &reference = measurer->reference();
         if (!reference.is_valid()) {
             throw RuntimeError(str("the pipeline cannot be measured: without a schedule, it ",
@@ -84,6 +85,44 @@ private:
         std::ranges::move(from_near_shapes(), std::back_inserter(begin_with));
         measure_in_time(without_repetition(std::move(begin_with)));
     }
+    Schedule plain() const {
+        const Graph &graph = workload.graph();
+        return to_schedule(graph, plain_plan(graph), 1);
+    }
+    // Takes what is expected to be the fastest of what the compiler takes. Of those by rules no
+    // more than some are tried: what is refused for one reason may be in all.
+    void choose_unmeasured() {
+        constexpr size_t most = 8;
+        is_chosen = true;
+        std::vector<Schedule> all(unmeasured_choices.rbegin(), unmeasured_choices.rend());
+        for (const Schedule &s : by_rules) {
+            if (all.size() < most) all.push_back(s);
+        }
+        all.push_back(plain());
+        std::string refusal;
+        for (const Schedule &s : all) {
+            if (has_failed(s)) continue;
+            refusal = workload.why_refused(s);
+            found.schedule = s;
+            if (refusal.empty()) return;
+        }
+        throw CompileError(refusal);
+    }
+    // Returns true if it was measured, and more is wrong with it than that it took too long.
+    bool has_failed(const Schedule &schedule) const {
+        const auto trial = std::ranges::find(found.trials, schedule, &Trial::schedule);
+        return trial != found.trials.end() && !trial->measurement.is_valid() &&
+               trial->measurement.outcome != Outcome::TimedOut;
+    }
+
+    void tell(std::string_view doing, double milliseconds = 0, size_t in_batch = 0) const {
+        if (!options.progress) return;
+        const double least = found.milliseconds > 0 && milliseconds > 0
+                                 ? std::min(found.milliseconds, milliseconds)
+                                 : std::max(found.milliseconds, milliseconds);
+        options.progress({doing, found.trials.size() + in_batch, least, seconds()});
+    }
+
     // The schedules by rules may be many: of those, some at a time where time is limited.
     void measure_in_time(const std::vector<Candidate> &all) {
         constexpr double for_ever = 1e8;
@@ -128,6 +167,7 @@ private:
         if (trials.size() < 2) return;
         std::vector<Schedule> schedules;
         for (const Trial *t : trials) schedules.push_back(t->schedule);
+        tell("comparing the fastest");
         const std::vector<Measurement> measured = measurer->in_turns(schedules);
         for (size_t i = 0; i < trials.size(); i++) {
             Trial &t = *trials[i];
@@ -226,6 +266,7 @@ private:
     // Of many changed plans those that are expected to be fast, and a few of the others.
     std::vector<Candidate> next_batch() {
         const size_t wanted = std::min<size_t>(8, trials_left());
+        tell("changing the fastest");
         evolution.refit();
         std::vector<Candidate> all =
             various(evolution.generations(3, 200, parents(), &Candidate::by_model), wanted);
@@ -243,6 +284,7 @@ private:
         std::vector<Schedule> unknown;
         std::vector<size_t> places;
         std::vector<Measurement> measured(count);
+        tell("measuring");
         for (size_t i = 0; i < count; i++) {
             if (const Measurement *known = find(batch[i].schedule)) {
                 measured[i] = *known;
@@ -252,11 +294,15 @@ private:
             places.push_back(i);
         }
         const double best = found.milliseconds;
+        size_t done = count - unknown.size();
+        double least = 0;
         // Written at once, so that whoever is killed loses nothing that was measured.
         (*measurer)(unknown, best > 0 ? 3 * best : 1e300, [&](size_t k, const Measurement &m) {
             const Candidate &c = batch[places[k]];
             measured[places[k]] = m;
             measured_here++;
+            if (m.is_valid() && (least == 0 || m.milliseconds < least)) least = m.milliseconds;
+            tell("measuring", least, ++done);
             if (options.log)
                 options.log->add(c.schedule, m,
                                  {found.sketches[c.sketch].name, to_json(c.plan), {}});
@@ -265,6 +311,7 @@ private:
             const Candidate &c = batch[i];
             add_trial({c.sketch, c.plan, c.schedule, c.by_model, measured[i], 0}, c.features);
         }
+        tell("measuring");
     }
     const Measurement *find(const Schedule &schedule) const {
         return options.log ? options.log->find(schedule) : nullptr;
@@ -274,7 +321,8 @@ private:
     const SearchOptions &options;
     Evolution evolution;
     std::unique_ptr<Measurer> measurer;
-    bool is_begun = false;
+    bool is_begun = false, is_chosen = false;
+    std::vector<Schedule> by_rules;
     std::vector<Schedule> unmeasured_choices;  // by rules, and by the model
     size_t batch_limit = 0;
     size_t measured_here = 0;  // and not found in the log

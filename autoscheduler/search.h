@@ -5,10 +5,19 @@
 #include "autoscheduler/sketch.h"
 #include "autoscheduler/tuning_log.h"
 #include <limits>
+#include <string_view>
 
 namespace tessera::autoscheduler {
 
 struct SearchResult;
+
+// How far a search is.
+struct SearchProgress {
+    std::string_view doing;   // what takes time now
+    size_t measured = 0;      // schedules
+    double milliseconds = 0;  // of the fastest of them; 0: none has a time yet
+    double seconds = 0;       // since the beginning
+};
 
 struct SearchOptions {
     int trials = 64;         // schedules that are measured; 0: none
@@ -18,8 +27,8 @@ struct SearchOptions {
     MeasureOptions measure;
     TuningLog *log = nullptr;  // what is measured is written to it, and what it has is not measured
     std::function<bool(const Sketch &)> takes;  // which sketches; none: all
-    // Told after each batch, with the seconds since the beginning.
-    std::function<void(const SearchResult &so_far, double seconds)> progress;
+    // Told as soon as something else is done, and after each measurement.
+    std::function<void(const SearchProgress &)> progress;
 };
 
 // One schedule that was measured.
@@ -44,11 +53,12 @@ struct SearchResult {
 // Looks for the fastest schedule: those by rules first; then by evolution, where plans that were
 // measured to be fast are changed at random over a few generations, the learned cost says which
 // are promising, and these are measured, which it learns from. With no measurement at all, the
-// model that ships decides. The result is never slower than the rule-based schedule, as measured.
+// model that ships decides. The result is never slower than the rule-based schedule, as measured,
+// and is no schedule that the compiler refuses: one that nobody has measured is lowered.
 // The same for the same seed and measurements.
 //
-// Throws CompileError if no schedule is legal, and RuntimeError if the pipeline cannot be run
-// without one.
+// Throws CompileError if no schedule is legal, with the compiler's reason, and RuntimeError if the
+// pipeline cannot be run without one.
 class Search {
 public:
     // All of these must live as long.

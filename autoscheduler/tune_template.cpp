@@ -78,7 +78,8 @@ private:
     std::string refusal_of_parameters() const {
         const program::Environment all = program::find_transitive_calls(outputs);
         for (const auto &p : program::find_parameters(workload.program(), all)) {
-            if (std::ranges::count(parameters, p->name, &program::Parameter::name)) continue;
+            if (std::ranges::count(workload.parameters(), p->name, &program::Parameter::name))
+                continue;
             return str("the schedule asks for the parameter ", p->name,
                        ", which the algorithm does not have, so that it has no value here");
         }
@@ -92,11 +93,15 @@ private:
                 auto c = candidate(as_given(choices));
                 if (!c) continue;
                 const Measurement *m = log->find(c->schedule);
-                if (m && m->is_valid()) return trials.push_back({std::move(*c), *m});
+                if (m && m->is_valid() && workload.why_refused(c->schedule).empty())
+                    return trials.push_back({std::move(*c), *m});
             }
         }
         auto c = candidate(as_in({}));
-        if (c) trials.push_back({std::move(*c), {Outcome::Measured, 0, ""}});
+        if (!c) return;
+        const std::string refusal = workload.why_refused(c->schedule);
+        trials.push_back(
+            {std::move(*c), {refusal.empty() ? Outcome::Measured : Outcome::Refused, 0, refusal}});
     }
 
     void search() {
@@ -248,8 +253,6 @@ private:
     const program::Algorithm algorithm;
     const Graph graph;
     const Workload workload;
-    const std::vector<program::ParameterRef> parameters = program::find_parameters(
-        workload.program(), program::find_transitive_calls(workload.program().outputs));
     std::unique_ptr<TuningLog> log;
     std::unique_ptr<Measurer> measurer;
     std::mt19937_64 random;

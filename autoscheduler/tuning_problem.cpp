@@ -41,7 +41,9 @@ TuningProblem::TuningProblem(const Pipeline &pipeline, const Target &target, con
     : pipeline(pipeline), algorithm(outputs_of(pipeline)),
       graph(algorithm, program::schedule_of(outputs_of(pipeline))),
       workload(pipeline.program(), algorithm, graph, target,
-               detail::compile_externs(pipeline.get_jit_externs(), driver::jit_target(target))),
+               runs_here(target)
+                   ? detail::compile_externs(pipeline.get_jit_externs(), driver::jit_target(target))
+                   : driver::Externs()),
       machine(machine) {
     require_legal_levels(workload, target);
 }

@@ -16,7 +16,6 @@ extern char **environ;
 namespace tessera::autoscheduler {
 namespace {
 
-using interpret::OwnedBuffer;
 using nlohmann::json;
 
 // Links `library`.
@@ -35,20 +34,16 @@ void run_program(std::vector<std::string> words, const std::string &library) {
     if (status != 0) throw RuntimeError(str(words[0], " cannot link ", library));
 }
 
-json described(const tessera_buffer_t &b, size_t bytes) {
+json described(const ArrayLayout &a) {
     json dims = json::array();
-    for (int d = 0; d < b.dimensions; d++)
-        dims.push_back({b.dim[d].min, b.dim[d].extent, b.dim[d].stride});
-    return {{"type", {b.type.code, b.type.bits}}, {"dims", dims}, {"bytes", bytes}};
+    for (const tessera_dimension_t &d : a.dims) dims.push_back({d.min, d.extent, d.stride});
+    return {{"type", {a.type.code, a.type.bits}}, {"dims", dims}, {"alignment", a.alignment}};
 }
 
 class Exporter {
 public:
     Exporter(const Workload &workload, const ExportOptions &options)
-        : workload(workload), options(options),
-          parameters(program::find_parameters(
-              workload.program(), program::find_transitive_calls(workload.program().outputs))),
-          target(driver::file_target(workload.target())) {
+        : workload(workload), options(options), target(driver::file_target(workload.target())) {
         // The program that loads the libraries has the runtime.
         target = target.with_feature(Target::NoRuntime);
         require_linker();
@@ -65,7 +60,7 @@ public:
             driver::Signature signature;
             signature.name = candidate_function;
             signature.any_args = false;
-            for (const auto &p : parameters) {
+            for (const auto &p : workload.parameters()) {
                 if (!p->embedded) signature.args.push_back(p);
             }
             driver::write_files(workload.with(scheduled), target, signature,
@@ -85,17 +80,14 @@ public:
     json inputs() const {
         json all = json::array();
         uint32_t buffers = 0;
-        for (size_t i = 0; i < parameters.size(); i++) {
-            const program::Parameter &p = *parameters[i];
-            const void *value = workload.inputs()[i];
-            if (p.embedded) continue;
-            json input = {{"name", p.name.text()}};
-            if (p.is_buffer) {
-                const auto &b = *static_cast<const tessera_buffer_t *>(value);
-                input.update(described(b, bytes_of(b)));
+        for (const auto &p : workload.parameters()) {
+            if (p->embedded) continue;
+            json input = {{"name", p->name.text()}};
+            if (p->is_buffer) {
+                input.update(described(workload.layout_of(*p)));
                 input["seed"] = ++buffers;
             } else {
-                input["bits"] = *static_cast<const uint64_t *>(value);
+                input["bits"] = workload.scalar_bits(*p);
             }
             all.push_back(input);
         }
@@ -103,8 +95,7 @@ public:
     }
     json outputs() const {
         json all = json::array();
-        for (const OwnedBuffer &b : workload.new_outputs())
-            all.push_back(described(b.buffer, b.data.size()));
+        for (const ArrayLayout &a : workload.layouts_of_outputs()) all.push_back(described(a));
         return all;
     }
 
@@ -120,15 +111,8 @@ private:
         throw RuntimeError(
             str("the target is ", machine, ": give --linker, a C compiler for that", such));
     }
-    static size_t bytes_of(const tessera_buffer_t &b) {
-        size_t elements = 1;
-        for (int d = 0; d < b.dimensions; d++) elements *= size_t(std::max(b.dim[d].extent, 0));
-        return elements * ((b.type.bits + 7u) / 8);
-    }
-
     const Workload &workload;
     const ExportOptions &options;
-    const std::vector<program::ParameterRef> parameters;
     Target target;
 };
 

@@ -15,10 +15,10 @@ struct ExportOptions {
 // Writes a bundle, for tessera-measure to measure where there is no compiler: a shared library of
 // the pipeline without a schedule and of each candidate, and manifest.json:
 //
-//     {"version": 1, "target": "x86-64-linux-...", "cores": 2, "reference": "reference.so",
-//      "inputs": [{"name": "in", "type": [2, 32], "dims": [[0, 258, 1], ...], "bytes": 134160,
+//     {"version": 2, "target": "x86-64-linux-...", "cores": 2, "reference": "reference.so",
+//      "inputs": [{"name": "in", "type": [2, 32], "dims": [[0, 258, 1], ...], "alignment": 1,
 //                  "seed": 1}, {"name": "factor", "bits": 1065353216}],
-//      "outputs": [{"type": ..., "dims": ..., "bytes": ...}],
+//      "outputs": [{"type": ..., "dims": ..., "alignment": ...}],
 //      "candidates": [{"library": "candidate_0.so", "record": {...}}, ...]}
 //
 // "record" is one of a TuningLog, without its outcome and time. Returns the number of candidates;

@@ -5,7 +5,7 @@
 
 namespace tessera::autoscheduler {
 
-constexpr int bundle_version = 1, log_version = 1;
+constexpr int bundle_version = 2, log_version = 1;
 // The function of each library of a bundle, and how it is called with an array of arguments.
 constexpr const char *candidate_function = "tessera_candidate";
 constexpr const char *candidate_argv = "tessera_candidate_argv";

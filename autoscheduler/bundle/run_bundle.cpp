@@ -1,4 +1,5 @@
 #include "autoscheduler/bundle/run_bundle.h"
+#include "autoscheduler/arrays.h"
 #include "autoscheduler/bundle/log_file.h"
 #include "autoscheduler/processes.h"
 #include "base/error.h"
@@ -19,25 +20,17 @@ using nlohmann::json;
 std::string error_text;  // of the last call
 void keep_error(void *, const char *text) { error_text = text; }
 
-// Memory for a buffer that the manifest describes. The struct points into itself.
-struct BundleBuffer {
-    tessera_buffer_t buffer = {};
-    std::vector<tessera_dimension_t> dims;
-    std::vector<uint8_t> data;
-
-    explicit BundleBuffer(const json &described) {
-        for (const json &d : described.at("dims"))
-            dims.emplace_back(d.at(0).get<int32_t>(), d.at(1).get<int32_t>(),
-                              d.at(2).get<int32_t>());
-        buffer.type = {described.at("type").at(0).get<uint8_t>(),
-                       described.at("type").at(1).get<uint8_t>(), 1};
-        buffer.dimensions = int32_t(dims.size());
-        buffer.dim = dims.data();
-        data.resize(described.at("bytes"));
-        buffer.host = data.data();
-    }
-    BundleBuffer(const BundleBuffer &) = delete;
-};
+// A buffer that the manifest describes.
+ArrayLayout layout_of(const json &described) {
+    ArrayLayout a;
+    a.name = described.value("name", "an output");
+    for (const json &d : described.at("dims"))
+        a.dims.emplace_back(d.at(0).get<int32_t>(), d.at(1).get<int32_t>(), d.at(2).get<int32_t>());
+    a.type = {described.at("type").at(0).get<uint8_t>(), described.at("type").at(1).get<uint8_t>(),
+              1};
+    a.alignment = described.at("alignment");
+    return a;
+}
 
 class Bundle {
 public:
@@ -49,9 +42,9 @@ public:
                 inputs.push_back(&scalars.back());
                 continue;
             }
-            BundleBuffer &b = buffers.emplace_back(input);
-            fill_with_random_values(b.data.data(), b.data.size(), b.buffer.type, input.at("seed"));
-            inputs.push_back(&b.buffer);
+            Array &a = buffers.emplace_back(layout_of(input), buffers.size());
+            fill_with_random_values(a.data(), a.bytes(), a.buffer.type, input.at("seed"));
+            inputs.push_back(&a.buffer);
         }
     }
 
@@ -59,7 +52,7 @@ public:
     int cores() const { return manifest.at("cores"); }
     size_t output_bytes() const {
         size_t bytes = 0;
-        for (const json &o : manifest.at("outputs")) bytes += o.at("bytes").get<size_t>();
+        for (const json &o : manifest.at("outputs")) bytes += layout_of(o).bytes();
         return bytes;
     }
     MeasuringProcesses::Prepare prepare(const std::string &library) const {
@@ -87,7 +80,7 @@ private:
     }
 
     struct Loaded {
-        std::deque<BundleBuffer> outputs;
+        std::deque<Array> outputs;
         std::vector<void *> arguments;
     };
     // In the process of the candidate, which ends before the library could be closed.
@@ -99,9 +92,10 @@ private:
         loaded->arguments = inputs;
         Runnable r;
         for (const json &o : manifest.at("outputs")) {
-            BundleBuffer &b = loaded->outputs.emplace_back(o);
-            loaded->arguments.push_back(&b.buffer);
-            r.outputs.push_back({b.buffer.type, b.data.data(), b.data.size()});
+            Array &a =
+                loaded->outputs.emplace_back(layout_of(o), buffers.size() + loaded->outputs.size());
+            loaded->arguments.push_back(&a.buffer);
+            r.outputs.push_back({a.buffer.type, a.data(), a.bytes()});
         }
         tessera_set_error_handler(keep_error);
         r.run = [call = reinterpret_cast<int (*)(void *const *)>(address), l = loaded.get()] {
@@ -113,7 +107,7 @@ private:
 
     const std::string folder;
     const json manifest;
-    std::deque<BundleBuffer> buffers;
+    std::deque<Array> buffers;
     std::deque<uint64_t> scalars;
     std::vector<void *> inputs;
 };

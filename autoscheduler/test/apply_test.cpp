@@ -182,6 +182,69 @@ TEST_SUITE("autoscheduler, by its names") {
         }
         CHECK_FALSE(std::filesystem::exists(log));
     }
+    TEST_CASE("a target with a GPU is told that its schedule is for the CPU") {
+        for (const AutoschedulerParams &params :
+             {AutoschedulerParams("simple"), AutoschedulerParams("tessera", {{"trials", "0"}}),
+              AutoschedulerParams("Mullapudi2016")}) {
+            Warnings warnings;
+            Func f = small_blur();
+            Pipeline(f).apply_autoscheduler(Target("x86-64-linux-avx2-cuda"), params);
+            CHECK(warnings.text() ==
+                  "the autoscheduler makes no schedules for GPUs: what it schedules for "
+                  "x86-64-linux-avx2-cuda runs on the CPU\n");
+        }
+    }
+    TEST_CASE("more cores than the machine has are warned of") {
+        for (const AutoschedulerParams &params :
+             {AutoschedulerParams("simple", {{"parallelism", "100000"}}),
+              AutoschedulerParams("tessera", {{"parallelism", "100000"}, {"trials", "0"}})}) {
+            Warnings warnings;
+            CHECK(source_of(small_blur(), params) != "");
+            CHECK(warnings.text().starts_with("parallelism=100000 asks for 100000 cores, and this "
+                                              "machine has "));
+        }
+    }
+    TEST_CASE("what the compiler refuses under any schedule is refused, with its reason") {
+        Var x("x"), y("y");
+        Func wide("wide"), out("out");
+        wide(x, y) = x + y;
+        out(x, y) = wide(x, y) + wide(x + 1, y);
+        // Not more than eight of a row are in memory, of which a row of the output needs all.
+        wide.compute_root().bound_storage(x, 8);
+        out.set_estimates({{0, 256}, {0, 256}});
+        out.bound(x, 0, 256);
+        for (const AutoschedulerParams &params :
+             {AutoschedulerParams("simple"), AutoschedulerParams("tessera", {{"trials", "0"}})}) {
+            CHECK_THROWS_WITH_AS(source_of(out, params), doctest::Contains("wide"), CompileError);
+        }
+    }
+    TEST_CASE("a schedule of the log that the compiler refuses is not handed back") {
+        const std::string log = str(std::filesystem::temp_directory_path().string(),
+                                    "/tessera_refused_", getpid(), ".jsonl");
+        Func blur = small_blur();
+        {
+            const Problem problem(blur, get_host_target());
+            // Two loops of one name.
+            program::Schedule bad = problem.scheduled(plain_plan(problem.graph));
+            const FunctionNode &last = problem.graph.functions.back();
+            const Symbol x = last.function->args[0];
+            const program::Split split = {x, x, Symbol::interned("xi"), 8, TailStrategy::Auto};
+            const program::Step step = {last.function->name,
+                                        program::StageStep{0, {}, {split, {}}}};
+            bad.steps.push_back(step);
+            bad.steps.push_back(step);
+            CHECK(problem.workload.why_refused(problem.scheduled(plain_plan(problem.graph))) == "");
+            CHECK(problem.workload.why_refused(bad).find("xi") != std::string::npos);
+            TuningLog(log, problem.workload, 2).add(bad, {Outcome::Measured, 1e-6, ""}, {});
+        }
+        const Warnings warnings;
+        Pipeline(blur).apply_autoscheduler(
+            get_host_target(), {"tessera", {{"trials", "0"}, {"log", log}, {"parallelism", "2"}}});
+        std::filesystem::remove(log);
+        CHECK(warnings.text().find("the fastest schedule of the log is not taken, since the "
+                                   "compiler refuses it: ") != std::string::npos);
+        CHECK_NOTHROW(blur.realize({256, 128}));
+    }
     TEST_CASE("no seconds are no trials") {
         CHECK(source_of(small_blur(), {"tessera", {{"seconds", "0"}}}) ==
               source_of(small_blur(), {"tessera", {{"trials", "0"}}}));

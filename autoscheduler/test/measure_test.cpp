@@ -146,6 +146,29 @@ TEST_SUITE("autoscheduler, measurement") {
         }
         behaviour = Behaviour::Good;
     }
+    TEST_CASE("in turns, the median of the times in several placements counts") {
+        const auto prepare = [](std::array<int, placements> milliseconds) {
+            return [milliseconds] {
+                auto now = std::make_shared<int>(0);
+                Runnable r;
+                r.run = [now, milliseconds] {
+                    std::this_thread::sleep_for(
+                        std::chrono::milliseconds(milliseconds[size_t(*now)]));
+                };
+                r.place = [now](int placement) { *now = placement; };
+                return r;
+            };
+        };
+        MeasuringProcesses processes(0, {.run_seconds = 0.001});
+        processes.run_reference(prepare({1, 1, 1}));
+        // Where it is measured at first, the first one is the faster one.
+        const std::vector<Measurement> all =
+            processes.in_turns({prepare({2, 20, 30}), prepare({10, 10, 10})});
+        CHECK(all[0].milliseconds >= 20);
+        CHECK(all[0].milliseconds < 30);
+        CHECK(all[1].milliseconds >= 10);
+        CHECK(all[1].milliseconds < 20);
+    }
     TEST_CASE("while one runs on all cores, others do not compile") {
         // What the second one, which never comes to an end, has done so far.
         auto *work = static_cast<volatile uint64_t *>(mmap(
