@@ -4,13 +4,13 @@
 
 namespace tessera::autoscheduler {
 
-// One line that a search writes over again and again: the best time, the
-// fraction of the machine's limit that it comes to, how many trials, time left.
+// One line that a search writes over again and again: what it does, how many trials, the best time,
+// the fraction of the machine's limit that it comes to, time left.
 class ProgressLine {
 public:
     // `least`: the milliseconds below which no schedule gets, as estimated.
     ProgressLine(std::ostream &out, int trials, double seconds, double least);
-    void operator()(const SearchResult &so_far, double seconds);
+    void operator()(const SearchProgress &so_far);
     // Ends the line.
     void finish();
 
@@ -18,13 +18,20 @@ private:
     std::ostream &out;
     const int trials;
     const double limit, least;
-    bool is_begun = false;
+    size_t width = 0;  // of what was written last
 };
 
-// Why a schedule takes the time that it takes, as estimated: a line per stage, those that take most
-// first.
-std::string explanation(const program::Algorithm &algorithm, const program::Schedule &schedule,
-                        const Machine &machine);
+// What one stage takes, as estimated.
+struct PartOfTime {
+    std::string stage;
+    double part = 0;  // of the pipeline's time
+    std::string_view bound_by;
+    double operations = 0;
+    std::array<double, 3> bytes = {};  // that come into each cache
+};
+// Why a schedule takes the time that it takes: the stages that take most of it, these first.
+std::vector<PartOfTime> explanation(const program::Algorithm &algorithm,
+                                    const program::Schedule &schedule, const Machine &machine);
 
 // A search as a page of HTML that needs no other file: its curve, what became of the candidates,
 // the schedule as C++, and why it is fast. `title`: the names of the outputs without it.

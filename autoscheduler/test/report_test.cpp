@@ -81,36 +81,67 @@ TEST_SUITE("autoscheduler, reports") {
     }
     TEST_CASE("the explanation names each stage with its part of the time, the largest first") {
         const Problem problem(small_blur());
-        const std::string text = explanation(
+        const std::vector<PartOfTime> all = explanation(
             problem.algorithm, problem.scheduled(plain_plan(problem.graph)), problem.machine);
-        CHECK(count_of(text, " of the time, bound by ") == count_of(text, "\n"));
-        CHECK(count_of(text, " operations; bytes into the first cache: ") == count_of(text, "\n"));
-        CHECK(text.find("across: ") != std::string::npos);
-        CHECK(text.find("blur: ") != std::string::npos);
+        REQUIRE(all.size() == 2);
+        CHECK(all[0].part >= all[1].part);
+        CHECK(all[0].part + all[1].part == doctest::Approx(1));
+        const auto has = [&](const char *name) {
+            return std::ranges::count(all, name, &PartOfTime::stage) == 1;
+        };
+        CHECK(has("across"));
+        CHECK(has("blur"));
+        // In the page as well: a table, whose cells break, and no lines that are wider than it.
+        const std::string page =
+            to_html(problem.workload, problem.machine, result_of(problem, {2, 1}), "small");
+        CHECK(page.find("<tr><td>across</td><td>") != std::string::npos);
+        CHECK(page.find("white-space: pre-wrap") != std::string::npos);
+        CHECK(page.find("<title>small: its schedule</title>") != std::string::npos);
+    }
+    TEST_CASE("the curve has the times that the text has") {
+        const Problem problem(small_blur());
+        SearchResult result = result_of(problem, {4, 2, 3});
+        // The second one was lucky, and the third one is the fastest in turns.
+        result.trials[1].in_turns = 3.5;
+        result.trials[2].in_turns = 2.5;
+        const std::string page = to_html(problem.workload, problem.machine, result);
+        CHECK(page.find("<title>2.5 ms</title>") != std::string::npos);
+        CHECK(page.find("<title>2 ms</title>") == std::string::npos);
+        CHECK(page.find(">4 ms</text>") != std::string::npos);
+        CHECK(page.find(">2.5 ms</text>") != std::string::npos);
+        CHECK(count_of(page, "<text") == count_of(page, "<text text-anchor="));
     }
     TEST_CASE("progress is one line that is written again") {
-        const Problem problem(small_blur());
         std::ostringstream out;
         ProgressLine line(out, 10, 1e9, 1);
-        line(result_of(problem, {4, 2}), 1);
-        line(result_of(problem, {4, 2, 1}), 1.5);
+        line({"choosing", 0, 0, 0.5});
+        line({"measuring", 2, 2, 1});
+        line({"comparing", 3, 1, 1.5});
         line.finish();
-        CHECK(out.str() == "\rtrial 2 of 10, best 2 ms (50 % of the limit), 4 s left   "
-                           "\rtrial 3 of 10, best 1 ms (100 % of the limit), 4 s left   \n");
+        CHECK(out.str() ==
+              "\rchoosing, trial 0 of 10"
+              "\rmeasuring, trial 2 of 10, best 2 ms (50 % of the limit), 4 s left"
+              "\rcomparing, trial 3 of 10, best 1 ms (100 % of the limit), 4 s left\n");
+        std::ostringstream shorter;
+        ProgressLine again(shorter, 0, 1e9, 1);
+        again({"measuring", 0, 0, 0});
+        again({"done", 0, 0, 0});
+        CHECK(shorter.str() == "\rmeasuring\rdone     ");
     }
-    TEST_CASE("progress is told of however few trials there are, and of the last") {
+    TEST_CASE("progress is told of before anything is measured, and of each measurement") {
         const Problem problem(small_blur());
         for (int trials : {2, 11}) {
             SearchOptions options;
             options.trials = trials;
             options.measure = {.threads = 1, .run_seconds = 0.005};
             std::vector<size_t> told;
-            options.progress = [&](const SearchResult &r, double) {
-                told.push_back(r.trials.size());
+            options.progress = [&](const SearchProgress &p) {
+                if (told.empty()) CHECK(p.doing == "choosing by rules");
+                if (told.empty() || told.back() != p.measured) told.push_back(p.measured);
             };
             search(problem.workload, problem.machine, options);
-            REQUIRE_FALSE(told.empty());
-            CHECK(told.back() == size_t(trials));
+            REQUIRE(told.size() == size_t(trials) + 1);
+            for (size_t i = 0; i < told.size(); i++) CHECK(told[i] == i);
         }
     }
     TEST_CASE("a report is written where it is asked for") {

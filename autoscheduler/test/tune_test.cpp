@@ -181,6 +181,32 @@ TEST_SUITE("autoscheduler, tuning") {
             }
         }
     }
+    TEST_CASE("each pipeline has a part of few trials, and one that has none is named") {
+        const TemporaryFolder folder;
+        const auto trials_of = [&](const char *trials, std::vector<int> &all) {
+            const Answer a = answer_to({"--tune", "-g", "tuned_blur", "-g", "tuned_points", "-o",
+                                        folder.path, "--log", folder.file("log.jsonl"), "--trials",
+                                        trials, "--parallelism", "1", "--no-reports"});
+            CAPTURE(a.errors);
+            REQUIRE(a.status == 0);
+            std::istringstream table(a.out.substr(a.out.find('\n') + 1));
+            for (std::string line; std::getline(table, line);)
+                all.push_back(std::stoi(line.substr(56)));
+        };
+        Warnings warnings;
+        std::vector<int> nine, one;
+        trials_of("9", nine);
+        REQUIRE(nine.size() == 2);
+        CHECK(nine[0] + nine[1] == 9);
+        CHECK(nine[0] >= 4);
+        CHECK(nine[1] >= 4);
+        CHECK(warnings.text() == "");
+        trials_of("1", one);
+        CHECK(one == std::vector<int>{1, 0});
+        CHECK(warnings.text() ==
+              "tuned_points: nothing is measured, since the trials or the time are used up by the "
+              "other pipelines\n");
+    }
     TEST_CASE("without measuring, schedules come from the model alone") {
         const TemporaryFolder folder;
         const Answer a = answer_to(

@@ -19,6 +19,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
+#include <utility>
 
 namespace tessera::autoscheduler {
 namespace {
@@ -92,11 +94,50 @@ Command parse(std::span<const std::string> arguments) {
     return c;
 }
 
+// A line on stderr that is written again and again: what is done now, for which pipeline, and how
+// many schedules of all have been measured.
+class Display {
+public:
+    Display(const Command &command, size_t pipelines)
+        : most(command.trials > 0 ? size_t(command.trials) : 200 * pipelines),
+          measures(command.measures) {}
+    ~Display() {
+        if (width > 0) std::fprintf(stderr, "\n");
+    }
+    Display(const Display &) = delete;
+
+    void show(const std::string &pipeline, std::string_view doing) {
+        size_t sum = 0;
+        for (const auto &[name, trials] : measured) sum += trials;
+        std::string line = str(pipeline, ": ", doing);
+        if (measures) line += str(", trial ", sum, " of ", most);
+        line += autoscheduler::number(", %.0f s",
+                                      std::chrono::duration<double>(Clock::now() - begin).count());
+        const size_t before = std::exchange(width, line.size());
+        line.resize(std::max(before, width), ' ');
+        std::fprintf(stderr, "\r%s", line.c_str());
+        std::fflush(stderr);
+    }
+    void show(const std::string &pipeline, const SearchProgress &p) {
+        measured[pipeline] = p.measured;
+        show(pipeline, p.doing);
+    }
+    size_t trials_in_all() const { return most; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    const size_t most;
+    const bool measures;
+    size_t width = 0;
+    std::map<std::string, size_t> measured;
+    const Clock::time_point begin = Clock::now();
+};
+
 // One generator's pipeline, with all that its search works on.
 class Job {
 public:
     Job(const std::string &name, double weight, const Command &command,
-        const GeneratorSource &source)
+        const GeneratorSource &source, Display &display)
         : name(name), command(command), generator(made(name, command, source)),
           problem(generator->get_pipeline(), command.target,
                   command.measures ? this_machine(command.target, command.cores)
@@ -108,6 +149,7 @@ public:
         options.seed = command.seed;
         options.seconds = command.seconds;
         options.measure.threads = command.cores;
+        options.progress = [&display, name](const SearchProgress &p) { display.show(name, p); };
         log =
             std::make_unique<TuningLog>(command.log_path(), problem.workload, problem.machine.cores,
                                         measures ? LogUse::Write : LogUse::Read);
@@ -127,11 +169,19 @@ public:
         task.is_done = !search->step(most) || !measures;
         task.history.push_back(search->result().milliseconds);
     }
-    void finish() { search->finish(); }
+    void finish() {
+        search->finish();
+        if (measures && trials() == 0) {
+            warn(Location(),
+                 str(name, ": nothing is measured, since the trials or the time are used up by the "
+                           "other pipelines"));
+        }
+        best = best_of_all();
+    }
     size_t trials() const { return search->result().trials.size(); }
 
     std::string summary() const {
-        const SearchResult r = best();
+        const SearchResult &r = best;
         const double by_rules = r.trials.empty() ? 0 : r.trials[0].times().counted();
         const double of_limit = r.milliseconds > 0 ? 100 * task.least / r.milliseconds : 0;
         char line[200];
@@ -145,7 +195,7 @@ public:
         const std::string base = command.folder + "/" + name;
         driver::write_text(base + ".schedule.h", source());
         if (!command.reports) return;
-        const SearchResult r = best();
+        const SearchResult &r = best;
         const bool is_written =
             write_report(base + ".html", to_html(problem.workload, problem.machine, r, name), r);
         if (!is_written) {
@@ -168,10 +218,18 @@ public:
 
 private:
     // What was found, or something that the log has and that the search did not come across.
-    SearchResult best() const {
+    SearchResult best_of_all() const {
         SearchResult r = search->result();
         const auto logged = log->best();
         if (!logged || is_trial(r, logged->first)) return r;
+        const std::string refusal = problem.workload.why_refused(logged->first);
+        if (!refusal.empty()) {
+            warn(Location(), str(name,
+                                 ": the fastest schedule of the log is not taken, since the "
+                                 "compiler refuses it: ",
+                                 refusal));
+            return r;
+        }
         r.schedule = logged->first;
         r.milliseconds = logged->second;
         return r;
@@ -199,7 +257,7 @@ private:
     std::string source() const {
         return "// The schedule of " + name +
                ", for a Pipeline `pipeline` of the same algorithm.\n" +
-               program::print_schedule(problem.algorithm, best().schedule);
+               program::print_schedule(problem.algorithm, best.schedule);
     }
 
     const Command &command;
@@ -209,6 +267,7 @@ private:
     bool measures = false;
     std::unique_ptr<TuningLog> log;
     std::unique_ptr<Search> search;
+    SearchResult best;  // when it is finished
 };
 
 // Does something for one pipeline after the other. Of several those that fail are told of at once,
@@ -238,6 +297,10 @@ public:
         for (const auto &job : all) tasks.push_back(job->task);
         const int next = next_task(tasks);
         if (next < 0 || (is_over && !tasks[size_t(next)].history.empty())) return false;
+        // Of few trials each has a part.
+        const auto to_begin = size_t(
+            std::ranges::count_if(tasks, [](const TuningTask &t) { return t.history.empty(); }));
+        if (to_begin > 1) most = most / to_begin + (most % to_begin != 0);
         Job &job = *all[size_t(next)];
         if (!attempt(job.name, [&] { job.step(most); })) all.erase(all.begin() + next);
         return true;
@@ -268,24 +331,17 @@ private:
     std::string first_message;
 };
 
-void run(Jobs &jobs, const Command &command) {
+void run(Jobs &jobs, const Command &command, const Display &display) {
     const auto begin = std::chrono::steady_clock::now();
-    const size_t most = command.trials > 0 ? size_t(command.trials) : 200 * jobs.size();
+    const size_t most = display.trials_in_all();
     const auto passed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
-    const auto show = [&] {
-        if (jobs.trials() == 0) return;
-        std::fprintf(stderr, "\rtrial %zu of %zu, %.0f s   ", jobs.trials(), most, passed());
     };
     while (true) {
         const size_t left = most - std::min(most, jobs.trials());
         if (!jobs.step(left, left == 0 || passed() >= command.seconds)) break;
-        show();
     }
     jobs.each([](Job &job) { job.finish(); });
-    show();
-    if (jobs.trials() > 0) std::fprintf(stderr, "\n");
 }
 
 // Mistakes that are not those of one pipeline.
@@ -322,14 +378,22 @@ int tune_generators(std::span<const std::string> arguments, std::ostream &out,
     if (command.generators.empty()) {
         for (const std::string &name : source.names()) command.generators.emplace_back(name, 1);
     }
+    warn_of_gpu(command.target);
+    if (command.exported.empty())
+        warn_of_cores(str("--parallelism ", command.cores), command.cores);
     std::filesystem::create_directories(command.folder);
     Jobs jobs(command.generators.size());
-    for (const auto &[name, weight] : command.generators)
-        jobs.add(name, [&] { return std::make_unique<Job>(name, weight, command, source); });
+    auto display = std::make_unique<Display>(command, command.generators.size());
+    for (const auto &[name, weight] : command.generators) {
+        display->show(name, "preparing");
+        jobs.add(name,
+                 [&] { return std::make_unique<Job>(name, weight, command, source, *display); });
+    }
     if (!command.exported.empty()) {
         jobs.each([&](Job &job) { job.export_candidates(out); });
     } else {
-        run(jobs, command);
+        run(jobs, command, *display);
+        display.reset();
         if (jobs.size() > 0)
             out << "pipeline                   rules ms    best ms  of limit   trials\n";
         jobs.each([&](Job &job) {
