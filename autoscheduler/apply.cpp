@@ -11,16 +11,13 @@ namespace tessera::autoscheduler {
 namespace {
 
 // What a log has as the fastest schedule, where nothing is to be measured.
-std::optional<SearchResult> replayed(const Workload &workload, const std::optional<TuningLog> &log,
+std::optional<SearchResult> replayed(const std::optional<TuningLog> &log,
                                      const SearchOptions &options) {
     if (!log || options.trials > 0) return std::nullopt;
     const auto best = log->best();
+    if (!best && log->size() > 0)
+        warn_of("the log of measurements has no schedule that the compiler takes");
     if (!best) return std::nullopt;
-    if (const std::string refusal = workload.why_refused(best->first); !refusal.empty()) {
-        warn_of(str("the fastest schedule of the log is not taken, since the compiler refuses it: ",
-                    refusal));
-        return std::nullopt;
-    }
     SearchResult result;
     result.schedule = best->first;
     result.milliseconds = best->second;
@@ -64,7 +61,7 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     ProgressLine progress(std::cerr, options.trials, options.seconds,
                           milliseconds_at_least(problem.graph, problem.machine));
     if (job.shows_progress) options.progress = std::ref(progress);
-    const std::optional<SearchResult> known = replayed(problem.workload, log, options);
+    const std::optional<SearchResult> known = replayed(log, options);
     const SearchResult found = known ? *known : search(problem.workload, problem.machine, options);
     progress.finish();
     if (!job.report.empty())

@@ -218,6 +218,25 @@ std::vector<TuningLog::Choices> TuningLog::best_choices() const {
     return choices;
 }
 
+namespace {
+
+// Nothing if the steps cannot be performed, as those of another version of the compiler, do not
+// begin with what the user has scheduled by hand now, or are refused when they are lowered.
+std::optional<Schedule> usable(const Workload &workload, const std::string &steps) {
+    const auto &by_hand = workload.graph().by_hand.steps;
+    try {
+        Schedule s = program::schedule_from_json(workload.algorithm(), steps, {}, {});
+        const bool is_of_this = s.steps.size() >= by_hand.size() &&
+                                std::equal(by_hand.begin(), by_hand.end(), s.steps.begin());
+        return is_of_this && workload.why_refused(s).empty() ? std::optional(std::move(s))
+                                                             : std::nullopt;
+    } catch (const CompileError &) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
 std::optional<std::pair<Schedule, double>> TuningLog::best() const {
     std::vector<const Known *> all;
     std::vector<Times> times;
@@ -225,12 +244,9 @@ std::optional<std::pair<Schedule, double>> TuningLog::best() const {
         all.push_back(&k);
         times.push_back(k.times);
     }
-    const auto &by_hand = workload.graph().by_hand.steps;
     while (const std::optional<size_t> best = fastest_of(times)) {
-        Schedule s = program::schedule_from_json(workload.algorithm(), all[*best]->steps, {}, {});
-        const bool is_of_this = s.steps.size() >= by_hand.size() &&
-                                std::equal(by_hand.begin(), by_hand.end(), s.steps.begin());
-        if (is_of_this) return std::pair(std::move(s), times[*best].counted());
+        if (auto s = usable(workload, all[*best]->steps))
+            return std::pair(std::move(*s), times[*best].counted());
         times[*best] = {};
     }
     return std::nullopt;

@@ -23,7 +23,7 @@ private:
     using Mutator::visit;
     ir::Expr visit(const ir::BufferProperty &b) override {
         const bool is_extent = b.field == BufferField::Extent, is_min = b.field == BufferField::Min;
-        if (b.referent.get() != &p || !(is_extent || is_min)) return ir::Expr(&b);
+        if (b.buffer != p.name || !(is_extent || is_min)) return ir::Expr(&b);
         const Span &span = box.at(size_t(b.dim));
         return ir::make_const(b.type, is_min ? span.min : span.extent());
     }

@@ -98,7 +98,6 @@ TEST_SUITE("autoscheduler, stages in C") {
         CHECK(problem.graph.images[0].box == Box{{0, 99}, {0, 0}, {0, 4}});
     }
     TEST_CASE("each autoscheduler makes a schedule that compiles, and computes the same") {
-        CHECK(Around().is_right());
         for (const AutoschedulerParams &params :
              {AutoschedulerParams("simple"), AutoschedulerParams("tessera", {{"trials", "0"}}),
               AutoschedulerParams("Mullapudi2016"), AutoschedulerParams("Adams2019"),

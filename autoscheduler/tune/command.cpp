@@ -222,14 +222,6 @@ private:
         SearchResult r = search->result();
         const auto logged = log->best();
         if (!logged || is_trial(r, logged->first)) return r;
-        const std::string refusal = problem.workload.why_refused(logged->first);
-        if (!refusal.empty()) {
-            warn(Location(), str(name,
-                                 ": the fastest schedule of the log is not taken, since the "
-                                 "compiler refuses it: ",
-                                 refusal));
-            return r;
-        }
         r.schedule = logged->first;
         r.milliseconds = logged->second;
         return r;
