@@ -15,8 +15,6 @@ std::optional<SearchResult> replayed(const std::optional<TuningLog> &log,
                                      const SearchOptions &options) {
     if (!log || options.trials > 0) return std::nullopt;
     const auto best = log->best();
-    if (!best && log->size() > 0)
-        warn_of("the log of measurements has no schedule that the compiler takes");
     if (!best) return std::nullopt;
     SearchResult result;
     result.schedule = best->first;

@@ -241,8 +241,7 @@ TEST_SUITE("autoscheduler, by its names") {
         Pipeline(blur).apply_autoscheduler(
             get_host_target(), {"tessera", {{"trials", "0"}, {"log", log}, {"parallelism", "2"}}});
         std::filesystem::remove(log);
-        CHECK(warnings.text() ==
-              "the log of measurements has no schedule that the compiler takes\n");
+        CHECK(warnings.text().starts_with("none of the 1 records of " + log));
         CHECK_NOTHROW(blur.realize({256, 128}));
     }
     TEST_CASE("no seconds are no trials") {
