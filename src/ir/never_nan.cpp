@@ -2,6 +2,7 @@
 #include "ir/nodes.h"
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tessera::ir {
 
@@ -50,9 +51,17 @@ bool NeverNan::find(const Expr &e) {
         return (r->op == ReduceOp::Min || r->op == ReduceOp::Max) && (*this)(r->value);
     }
     case NodeKind::Let: {
+        // What is found out of the body holds for this let alone: the same nodes may stand behind
+        // another let of the name, as they do in copies of an unrolled loop.
         const auto *let = e.as<Let>();
-        lets[let->name] = (*this)(let->value);
-        return (*this)(let->body);
+        const bool is_number = (*this)(let->value);
+        const auto hidden = lets;
+        lets[let->name] = is_number;
+        auto outside = std::exchange(known, {});
+        const bool result = (*this)(let->body);
+        known = std::move(outside);
+        lets = hidden;
+        return result;
     }
     case NodeKind::IntrinsicCall: return of_call(*e.as<IntrinsicCall>());
     case NodeKind::Variable: {

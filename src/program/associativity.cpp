@@ -187,6 +187,9 @@ bool Prover::arg_extremum() {
             if (!smaller && as_max) key_y = is_x(as_max->a, key) ? as_max->b : as_max->a;
             bool all = true, key_is_extremum = key_y.defined();
             if (key_is_extremum && uses_x(key_y)) continue;
+            // From a key that is a NaN, min and max go on to the first number; which value came
+            // with it depends on the order.
+            if (key_is_extremum && values[key].type().is_any_float() && !numbers[key]) continue;
             if (key_is_extremum) own[key] = key_y;
             for (size_t i = 0; i < values.size() && all; i++) {
                 if (i == key && key_is_extremum) continue;

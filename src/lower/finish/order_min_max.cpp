@@ -25,6 +25,9 @@ Symbols own_names(const LoweredFunction &pipeline, const Context &context) {
     for_each_node(pipeline.body, [&](const LetStmt &let) {
         if (let.value.type().is_any_float()) own.insert(let.name);
     });
+    for_each_node(pipeline.body, [&](const Let &let) {
+        if (let.value.type().is_any_float()) own.insert(let.name);
+    });
     for_each_node(pipeline.body, [&](const IntrinsicCall &c) {
         if (c.op != Intrinsic::address_of) return;
         if (const auto *load = c.args[0].as<Load>()) own.erase(load->buffer);
@@ -51,6 +54,7 @@ Symbols names_of_numbers(const LoweredFunction &pipeline, const Context &context
             if (numbers.contains(name) && !is_number(value)) numbers.erase(name);
         };
         for_each_node(pipeline.body, [&](const LetStmt &let) { look(let.name, let.value); });
+        for_each_node(pipeline.body, [&](const Let &let) { look(let.name, let.value); });
         for_each_node(pipeline.body, [&](const Store &store) { look(store.buffer, store.value); });
     }
     return numbers;
