@@ -29,5 +29,6 @@ for line in text.splitlines():
         is_own = file.startswith(str(options.root))
         own += is_own
         others += not is_own
-print(f"header_cost: {own} lines of the project, {others} of the standard library")
+print(f"header_cost: {own} lines of the project (at most {most_own}), {own + others} with the standard "
+      f"library (at most {most_of_all})")
 sys.exit(own > most_own or own + others > most_of_all)

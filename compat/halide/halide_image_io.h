@@ -55,7 +55,7 @@ To image_as(const tessera::Buffer<> &image) {
         return To(Runtime::Buffer<>(*image.raw_buffer()).copy());
     }
 }
-// Its newest contents, which may be on a device, are in the host's memory then.
+// Copies the image's newest contents to the host's memory if a device has them.
 template<typename From>
 tessera::Buffer<> image_of(From &image) {
     if constexpr (!std::is_const_v<From>) image.copy_to_host();

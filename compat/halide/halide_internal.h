@@ -69,7 +69,7 @@ using tessera::ir::is_const;
 using tessera::ir::is_no_op;
 using tessera::ir::is_pure;
 using tessera::ir::make_const;
-// A number of the type; of an integer type it is cut off.
+// Makes a constant of the type; an integer type gets the value without its fraction.
 template<std::floating_point F>
 Expr make_const(Type t, F value) {
     if (!t.is_float()) return make_const(t, int64_t(value));

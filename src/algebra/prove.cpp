@@ -49,7 +49,8 @@ constexpr int64_t unbounded = ConstantInterval::highest;
 
 bool is_choice(const LinearTerm &t) { return t.atom.as<Min>() || t.atom.as<Max>(); }
 
-// Whether the largest value of the form is that with one of the operands.
+// Returns true if the term is largest with whichever operand makes it larger, so that both have to
+// be looked at; otherwise each operand by itself gives an upper bound.
 bool is_largest_with_one(const LinearTerm &t) {
     return t.coefficient > 0 ? t.atom.as<Max>() != nullptr : t.atom.as<Min>() != nullptr;
 }
@@ -73,25 +74,26 @@ uint64_t hash_of(const std::vector<LinearTerm> &terms) {
     return hash;
 }
 
-// How large a linear form can get whose terms are min and max of nearly the same, many within one
-// another, as the ends of a region that has been clamped several times.
+// Finds how large a linear form can get whose terms are min and max of nearly the same operands,
+// many within one another. The ends of a region that has been clamped several times are such terms.
 //
 //     max(min(max(min(x + 2, n), 0) + 2, n), 0) - max(min(max(min(x, n), 0), n), 0)   at most 4
 //
-// Each operand of one is compared with each of the other once, in time like the product of their
-// sizes, where the search of Decisions would look at each way through both. Likewise the quotients
-// of two numbers by the same, which are no farther from one another than the numbers.
+// It compares each operand of one term with each of the other once, which takes time like the
+// product of their sizes, where the search of Decisions would look at each way through both. It
+// also knows that quotients of two numbers by the same divisor are no farther apart than the
+// numbers.
 class Distances {
 public:
     explicit Distances(Knowledge &known) : known(known) {}
 
-    // A constant that the form never exceeds; ConstantInterval::highest if none is found.
+    // Returns a constant that the form never exceeds; ConstantInterval::highest if none is found.
     int64_t upper_bound(const LinearForm &f);
 
 private:
     int64_t compute(const LinearForm &f);
     int64_t with(const LinearForm &f, const LinearTerm &t, const Expr &operand);
-    // Of either operand of the min or max that the term is.
+    // These two return the smaller, or the larger, of the bounds with either operand of the term.
     int64_t with_smaller(const LinearForm &f, const LinearTerm &t);
     int64_t with_larger(const LinearForm &f, const LinearTerm &t);
     int64_t without_quotients(const LinearForm &f);
@@ -137,8 +139,8 @@ int64_t Distances::with_smaller(const LinearForm &f, const LinearTerm &t) {
     return std::min(with(f, t, a), with(f, t, b));
 }
 
-// Of terms c * (a / d) and -c * (b / d), where a - b is a constant: |c * (a - b)| and what the
-// others come to, whatever d is.
+// Two terms c * (a / d) and -c * (b / d), where a - b is a constant, come to |c * (a - b)| at most,
+// whatever d is. Returns that and the bound of the other terms.
 int64_t Distances::without_quotients(const LinearForm &f) {
     int64_t best = unbounded;
     for (size_t i = 0; i < f.terms.size(); i++) {

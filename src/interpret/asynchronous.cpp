@@ -9,14 +9,15 @@ using namespace ir;
 
 namespace {
 
-// What a thread has the machine access in memory: at the places that some operands say.
+// The operands of an operation, from `first` up to `end`, that are places in memory, and what the
+// machine demands of each.
 struct MachineAccesses {
-    size_t first = 0, end = 0;  // operands
+    size_t first = 0, end = 0;
     int64_t aligned_to = 1, bytes = 0;
     const char *what = "";
 };
 
-// The element whose place it is; null: storage is not flat yet.
+// Returns the element whose place the operand is; null where storage is not flat yet.
 const Load *placed_element(const Expr &place) {
     const Expr *e = &place;
     while (const Let *let = e->as<Let>()) e = &let->body;
@@ -44,7 +45,7 @@ MachineAccesses accesses_of(const MachineOp &s) {
     }
     const Load *element =
         found.first < found.end ? placed_element(s.operands[found.first]) : nullptr;
-    // Else they store one element after the other.
+    // Threads store one element after the other where alignment does not let them store together.
     const bool is_wide =
         element && (s.op != MachineOpKind::store_quads ||
                     element->alignment.modulus * element->type.element_of().bytes() >= chunk);
@@ -53,7 +54,8 @@ MachineAccesses accesses_of(const MachineOp &s) {
 
 }  // namespace
 
-// Checks the places of the machine's own accesses, and returns them, and what else is asked for.
+// Checks the places that the machine accesses by itself. Returns these places, and behind them, of
+// a copy of a box, its barrier.
 Tape &StatementRun::places_of(const MachineOp &s) {
     const MachineAccesses accesses = accesses_of(s);
     const auto begin = s.operands.begin();

@@ -17,7 +17,7 @@ public:
     void add(Word handle, const MemoryRef &on_host, int64_t elements);
     // A buffer that the pipeline is called with.
     void add_argument(Word handle, const MemoryRef &on_host, bool host_dirty);
-    // RuntimeError if a buffer that is no argument has not been freed.
+    // Throws RuntimeError if a buffer that is no argument has not been freed.
     void check_all_freed() const;
     void copy_to_host(Word handle);
     void copy_to_device(Word handle);

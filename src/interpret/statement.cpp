@@ -579,12 +579,12 @@ void StatementRun::run_if(const IfThenElse &s) {
 
 namespace {
 
-// What a buffer is to the pipeline that it is passed to.
+// The roles of one buffer among the arguments of a pipeline.
 struct PassedAs {
     bool input = false, output = false;
 };
 
-// Two arguments that are one buffer have one memory.
+// Returns the memory of an argument; two arguments that are one buffer share it.
 MemoryRef memory_of_argument(SharedState &shared, const Argument &arg, tessera_buffer_t *b,
                              const PassedAs &passed) {
     for (const auto &[buffer, memory] : shared.argument_memories) {
@@ -593,7 +593,7 @@ MemoryRef memory_of_argument(SharedState &shared, const Argument &arg, tessera_b
     const bool written = passed.input || shared.options.outputs_have_values;
     auto m = std::make_shared<Memory>(arg.name.text(), *b, passed.output, written);
     shared.remember(m);
-    // An input that is on no device the pipeline itself takes to be new here.
+    // The pipeline itself takes an input that is on no device to be new on the host.
     const bool is_new_here = passed.input ? b->device != 0 : written || b->host_dirty();
     shared.device.add_argument(Word(uintptr_t(b)), m, is_new_here);
     return m;

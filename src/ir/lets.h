@@ -1,25 +1,25 @@
 #pragma once
 #include "ir/nodes.h"
 
-// Lets that stand in front of a value, where parts of it have been given names:
+// Questions about a value in front of which lets stand that name parts of it:
 //
 //     let n = max(w, 0) in f(n, n)
 namespace tessera::ir {
 
-// Returns the value behind them: f(n, n).
+// Returns the value behind the lets: f(n, n).
 inline const Expr &behind_lets(const Expr &e) {
     const Expr *rest = &e;
     while (const auto *let = rest->as<Let>()) rest = &let->body;
     return *rest;
 }
 
-// Returns the value behind them as a call of an intrinsic; null if it is none.
+// Returns the value behind the lets if it is a call of an intrinsic; null otherwise.
 inline const IntrinsicCall *intrinsic_behind_lets(const Expr &e) {
     return behind_lets(e).as<IntrinsicCall>();
 }
 
-// Returns true if a call begins what is ended behind the body of the LetStmt that it is the value
-// of. It has no other place.
+// Returns true if a call of this intrinsic begins something, such as memory or a profile, that
+// lasts until the end of the body of a LetStmt. The call may only be the value of that LetStmt.
 inline bool begins_scope(Intrinsic op) {
     return op == Intrinsic::mutex_array_create || op == Intrinsic::device_buffer ||
            op == Intrinsic::device_part || op == Intrinsic::profiler_instance_start;

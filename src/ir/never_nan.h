@@ -5,13 +5,14 @@
 
 namespace tessera::ir {
 
-// Says of floats whether they are known not to be a NaN, by what they are made of. min and max are
-// none if one of their operands is none. Nothing is found out about sums, products and quotients,
-// which infinities make NaNs of.
+// Tells of a float whether it is known to be a number, which is to say no NaN, by what it is made
+// of. A min or max is a number if one of its operands is. Sums, products and quotients are never
+// known to be numbers, since those of infinities may be NaNs.
 class NeverNan {
 public:
     using Leaf = std::function<bool(const Expr &)>;
-    // `leaf`: of a Variable that no Let within the expression binds, a Load or a Call.
+    // `leaf` tells whether a Load, a Call, or a Variable that no Let within the expression binds is
+    // a number.
     explicit NeverNan(Leaf leaf) : leaf(std::move(leaf)) {}
     bool operator()(const Expr &e);
 

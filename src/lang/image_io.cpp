@@ -95,7 +95,7 @@ void require_image_type(Type type, const Location &at) {
                                "floats"));
 }
 
-// The image, whose newest contents are in the host's memory from now on.
+// Returns the image after copying its newest contents to the host's memory if a device has them.
 Buffer<> on_host(Buffer<> image, const Location &at) {
     if (image.device_dirty()) image.copy_to_host(nullptr, at);
     return image;

@@ -17,8 +17,8 @@ struct Context {
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
     bool verify = false;  // run the verifier after every pass
     bool permit_failed_unroll = false;
-    // Buffers of outputs of which elements are left as the caller has them (`undef`), so that what
-    // is read there may be anything.
+    // Buffers of outputs in which the pipeline leaves some elements as the caller has them
+    // (`undef`), so that loads of them may give any value.
     std::unordered_set<Symbol> kept_outputs;
 
     // The type of indices into flat storage.

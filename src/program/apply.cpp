@@ -322,7 +322,7 @@ void StageApplier::require_no_race(const char *directive, const Loop &loop, Loop
                           loop.var, "; if that is meant, say atomic(true)"));
 }
 
-// By Halide's rules: what is stored again and again stays in the caches.
+// Halide's rules refuse this because what is stored again and again has to stay in the caches.
 void StageApplier::require_stored_once() const {
     for (const ReductionVariable &r : def.reduction) {
         const bool moves = std::ranges::any_of(

@@ -73,7 +73,8 @@ private:
     // `select` of the x or the y of a value, by comparing those of the key.
     bool chosen_by(size_t key, size_t i, bool want_smaller, Choice &choice) const;
 
-    // What leaves any y as it is: but for a NaN, infinity does so only beside a number.
+    // Returns the value that leaves any y as it is. Infinity does so only where the x is a number,
+    // since the extremum of infinity and a NaN is infinity; a NaN always does.
     Expr identity_of_extremum(size_t i, bool smaller) const {
         const Type t = values[i].type();
         if (t.is_any_float() && !numbers[i]) return ir::make_float_const(t, NAN);
@@ -137,7 +138,8 @@ bool Prover::extremum(size_t i) {
         Choice choice;
         if (!chosen_by(i, i, smaller, choice)) continue;
         Expr op = smaller ? ir::min(x(i), y(i)) : ir::max(x(i), y(i));
-        // Nothing is better than a NaN, which min and max leave out.
+        // No comparison finds anything better than an x that is a NaN, while min and max leave it
+        // out.
         if (t.is_any_float() && !numbers[i])
             op = ir::select(smaller ? y(i) < x(i) : y(i) > x(i), y(i), x(i));
         found[i] = {op, smaller ? t.max() : t.min(), choice.own_y};

@@ -1,4 +1,4 @@
-// Data that is not a number: one result for all schedules and machines.
+// These tests compute minima and maxima of data with NaNs: all schedules and machines agree.
 #include "correctness/device_code.h"
 #include <algorithm>
 #include <cmath>

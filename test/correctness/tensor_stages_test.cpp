@@ -1,6 +1,7 @@
-// What comes before and after products on tensor cores: epilogues, several products that one stage
-// reads, batches of products, and operands that threads put into the memory of a block. By meaning,
-// thread by thread, without a GPU; and on the GPU, where there is one.
+// These tests are about what comes before and after products on tensor cores: epilogues, several
+// products that one stage reads, batches of products, and operands that threads put into the memory
+// of a block. Kernels are interpreted thread by thread, and run on a GPU as well where there is
+// one.
 #include "error/refusal.h"
 #include "lang/module.h"
 #include "random.h"

@@ -9,7 +9,7 @@ struct Example {
     tessera::Func (*build)(bool scheduled);
 };
 
-// In the order of the page; a name ends a heading's group where `build` is null.
+// Returns them in the order of the page. Where `build` is null, the name is a heading.
 const std::vector<Example> &examples();
 
 }  // namespace directives

@@ -45,7 +45,7 @@ Value *Values::minimum(Value *a, Value *b2, Type t) {
     if (t.is_int()) return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b2);
     if (t.is_uint()) return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b2);
     if (!via_float32(t)) return b.CreateBinaryIntrinsic(llvm::Intrinsic::minnum, a, b2);
-    // Rounding the result once more would cost more than a comparison does.
+    // The operands are compared as float32 but not converted back, which would cost more.
     Value *lesser = select(compare(NodeKind::LT, a, b2, t), a, b2);
     return select(compare(NodeKind::NE, b2, b2, t), a, lesser);
 }

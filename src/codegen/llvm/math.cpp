@@ -21,7 +21,7 @@ Value *Values::exp_float32(Value *x, int lanes) {
     if (!strict) b.getFastMathFlags().setAllowContract();
     Type f32 = Float(32, lanes), i32 = Int(32, lanes);
     auto real = [&](double v) { return float_constant(f32, v); };
-    // A NaN stays one, as maximum would not have it.
+    // These are comparisons because a NaN stays a NaN here, which minimum and maximum leave out.
     Value *within = select(b.CreateFCmpOGT(real(-105), x), real(-105), x);
     within = select(b.CreateFCmpOLT(real(89), within), real(89), within);
     Value *n = unary_float(llvm::Intrinsic::roundeven,

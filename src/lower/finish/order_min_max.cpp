@@ -11,8 +11,8 @@ using namespace ir;
 
 using Symbols = std::unordered_set<Symbol>;
 
-// Names that no NaN may be bound to: lets, and buffers that hold what the pipeline stores and
-// nothing else.
+// Returns the names whose values can all be seen in the pipeline: lets, and buffers that hold what
+// the pipeline stores and nothing else.
 Symbols own_names(const LoweredFunction &pipeline, const Context &context) {
     Symbols own;
     for (const Argument &a : pipeline.args) {
@@ -43,8 +43,8 @@ NeverNan by_names(const Symbols &numbers) {
     });
 }
 
-// The names to which no NaN is ever bound or stored: as long as there are any among them that hold
-// one if the others hold none, these are taken out.
+// Returns the names to which no NaN is ever bound or stored. It starts with all names and takes out
+// those that may hold a NaN although the others hold none, until nothing changes.
 Symbols names_of_numbers(const LoweredFunction &pipeline, const Context &context) {
     Symbols numbers = own_names(pipeline, context);
     for (size_t before = numbers.size() + 1; before != numbers.size();) {

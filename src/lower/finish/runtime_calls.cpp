@@ -44,7 +44,7 @@ Expr as_c_call(const IntrinsicCall &c) {
     return ExternCall::make(c.type, str("tessera_", info_of(c.op).name), std::move(args), false);
 }
 
-// What ends a call of which the let's value is the result.
+// Returns the call that ends what `begin` has begun; `result` is what `begin` has returned.
 static Expr end_of(const IntrinsicCall &begin, const Expr &result) {
     switch (begin.op) {
     case Intrinsic::mutex_array_create:
@@ -59,7 +59,8 @@ static Expr end_of(const IntrinsicCall &begin, const Expr &result) {
     }
 }
 
-// What the end says by the names of the value's lets, it says by their values.
+// Returns `end` within those lets of the value whose names it uses, since it stands outside of
+// them.
 static Expr with_lets_of(const Expr &value, const Expr &end) {
     const auto *let = value.as<Let>();
     if (!let) return end;

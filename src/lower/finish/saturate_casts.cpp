@@ -24,7 +24,8 @@ Reach hull_of(std::initializer_list<double> ends) {
     return {std::min(ends), std::max(ends), false};
 }
 
-// The smaller or larger one, from low to high, which leaves out what is not a number.
+// Returns the reach of a min or max, which lies from low to high unless an operand is a NaN: then
+// it is the other operand.
 Reach chosen(const Reach &a, const Reach &b, double low, double high) {
     Reach r{low, high, false};
     if (a.may_be_nan) r = hull(r, b);

@@ -3,7 +3,7 @@
 
 namespace tessera::lower {
 
-// Returns true for what is copied ahead: a ring buffer that is computed asynchronously.
+// Returns true if the Func is copied ahead: it is computed asynchronously and has a ring buffer.
 bool is_ring(const ir::Realize &r);
 
 // Takes ring buffers that are computed asynchronously within a kernel out of the serial loop around

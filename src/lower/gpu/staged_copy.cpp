@@ -143,8 +143,9 @@ void StagedCopy::find_box(const Provide &copy) {
     for (const Expr &e : first) {
         for (const For *loop : loops) {
             if (uses_symbol(e, loop->name))
-                refuse(str("each dimension of what it copies follows one of its loops, or none; ",
-                           e, " is not so"));
+                refuse(
+                    str("each of its loops runs along one dimension of what it copies, and one in ",
+                        e, " runs along two"));
         }
     }
     of_panel = elements_of_panel(ring, extents[0]);
@@ -153,7 +154,7 @@ void StagedCopy::find_box(const Provide &copy) {
                    " if there are more; it has ", extents[0] * ring.types[0].bytes()));
 }
 
-// The dimension of what is copied, but the first one, in which a loop runs.
+// Finds the dimension of what is copied, other than the first, along which a loop runs.
 size_t StagedCopy::find_rows(const For &along) {
     for (size_t d = 1; d < first.size(); d++) {
         if (uses_symbol(first[d], along.name)) row_dimension = d;

@@ -70,7 +70,7 @@ private:
     void check() const {
         if (!fits)
             refuse("is indexed by a row or a column and by what is summed, each in one "
-                   "dimension, one after the other, of which its storage has one innermost");
+                   "dimension, one after the other, and one of these is innermost in its storage");
         const bool is_shared = ring && traits_of(ring->memory).space == AddressSpace::Shared;
         if (!is_shared) refuse("is staged in MemoryType::GPUShared");
         const bool is_ring = ring->storage.is_async && ring->storage.copies.defined();
@@ -82,7 +82,7 @@ private:
         const Expr from_first = at - ring->bounds[d].min;
         return is_const(simplify(remove_likely(stage.lets.expand(from_first)) % of), 0);
     }
-    // Fragments are loaded by rows of 16 bytes, at multiples of as many.
+    // The machine loads fragments by rows of 16 bytes, which begin at multiples of 16 bytes.
     void check_fragments() const {
         if (!is_multiple(dense, coordinates(0, 0)[dense], row_of_fragment))
             refuse(str("begins at a multiple of ", row_of_fragment,

@@ -23,8 +23,8 @@ using algebra::simplify;
 
 namespace {
 
-// The column and the row of the first element of a Tile that an iteration of the loops over warps
-// has: in terms of these loops, numbered from the outside.
+// Returns the column and the row of the first element of a Tile that an iteration of the loops over
+// warps has, in terms of these loops, which are numbered from the outermost on.
 std::vector<Expr> first_element(const TileNest &nest, const TileNest::Element &element,
                                 const LetScope &lets) {
     static const Symbol numbered[] = {Symbol::interned("warp.0"), Symbol::interned("warp.1"),
@@ -160,7 +160,7 @@ class ShareTiles final : public Mutator {
         const bool is_ring = r.storage.is_async && r.storage.copies.defined();
         return of_fragments.contains(r.func) && !is_ring ? aligned(*s.as<Realize>()) : s;
     }
-    // Each row begins at a multiple of 16 bytes, as fragments are loaded.
+    // Makes each row begin at a multiple of 16 bytes, because fragments are loaded by as many.
     static Stmt aligned(const Realize &operand) {
         const int32_t elements = 16 / operand.types[0].bytes();
         StorageFacts facts = operand.storage;
@@ -205,7 +205,7 @@ class ShareTiles final : public Mutator {
         lets.pop_let(let.name);
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
-    // Others are loops over threads, the lanes of which are within.
+    // Loops over warps that use no Tile become loops over threads; their lanes are loops within.
     Stmt visit(const For &loop) override {
         if (is_over_warps(loop) && uses_tile(Stmt(&loop))) {
             const TileNest nest = read_tile_nest(tiles, loop, lets);

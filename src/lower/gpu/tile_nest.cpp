@@ -83,7 +83,8 @@ private:
         }
     }
 
-    // What a loop runs over in a Tile; null if it is none of these.
+    // Returns the place in the nest for a loop: that over rows, over columns, or over what is
+    // summed. It is null if the loop is none of these.
     const For **place_of(const For &loop, const TileNest::Element &element) {
         const TileDimensions d = tile_dimensions(*element.tile, scope);
         const auto x = step_of(element.at[d.columns], loop), y = step_of(element.at[d.rows], loop);
@@ -157,8 +158,8 @@ private:
                       "f(x, y), and reduce that"));
         }
     }
-    // Returns true if the iterations of this loop, and of no other that threads share out, decide
-    // upon a coordinate of what is stored, and nothing but that element is read.
+    // Returns true if some coordinate of what is stored depends on this loop and on no other within
+    // the warps, and the update reads the Func at that coordinate only.
     bool is_free_of_races(const For &loop) const {
         const auto is_apart = [&](size_t d) {
             for (const For *other : loops) {

@@ -10,8 +10,8 @@ namespace tessera::lower {
 // The Funcs in MemoryType::Tile whose storage is around a statement.
 using Tiles = std::unordered_map<Symbol, const ir::Realize *>;
 
-// The dimensions of a Tile in which it has more than one element: columns, then rows. CompileError
-// if there are not two of them.
+// The dimensions of a Tile in which it has more than one element are columns and rows, in this
+// order. Throws CompileError if there are not two of them.
 struct TileDimensions {
     size_t columns, rows;
 };
@@ -35,14 +35,14 @@ struct TileNest {
     bool is_tensorized = false;     // by an instruction
     bool is_store = false;          // of what is computed of the Tiles
 
-    std::unordered_map<const ir::For *, int64_t> counts;  // iterations; 0: nobody knows
+    std::unordered_map<const ir::For *, int64_t> counts;  // iterations; 0 if they are not known
 
     int64_t count(const ir::For *loop) const { return counts.at(loop); }
 };
 
-// Finds the parts of a nest whose outermost loop over warps is `outermost`. CompileError, at the
-// directive of that loop, if it has another form, its sizes do not fit the instruction, or several
-// threads would update one element at once.
+// Finds the parts of a nest whose outermost loop over warps is `outermost`. Throws CompileError, at
+// the directive of that loop, if the nest has another form, its sizes do not fit the instruction,
+// or several threads would update one element at once.
 TileNest read_tile_nest(const Tiles &tiles, const ir::For &outermost, const LetScope &around);
 
 [[noreturn]] void refuse_nest(const ir::Realize &tile, const ir::For &nest, const std::string &why);

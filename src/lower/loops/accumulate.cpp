@@ -50,7 +50,8 @@ std::optional<ReduceOp> operation_of(const Expr &e) {
 
 }  // namespace
 
-// As if the element had a place in flat memory, and all others of the Func another one.
+// Asks about a store to flat memory instead, where the element has one place and all other elements
+// of the Func have another.
 std::optional<Accumulation> as_accumulation(const Provide &update) {
     if (update.values.size() != 1 || update.predicate.defined()) return {};
     class Flat final : public Mutator {

@@ -12,7 +12,7 @@ struct Accumulation {
 
 // The store seen so, if it is one. Sums of floats count as associative unless `strict_float`.
 std::optional<Accumulation> as_accumulation(const ir::Store &store, bool strict_float);
-// The same of a Func's only value. Sums of floats count as associative.
+// Returns the same for an update of a Func of one value. Sums of floats count as associative.
 std::optional<Accumulation> as_accumulation(const ir::Provide &update);
 
 // The value that changes nothing: 0 for a sum.

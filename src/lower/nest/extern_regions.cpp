@@ -68,15 +68,15 @@ const ExternQuery &RegionInference::query_of(const program::FunctionContents &f)
     return queries.emplace(f.name, std::move(query)).first->second;
 }
 
-// Whether storage of the input is made anew in the loops of an extern stage that reads it.
+// Returns true if storage of the input is made anew in the loops of an extern stage that reads it.
 static bool is_stored_within(const program::FunctionContents &f,
                              const program::FunctionContents &input) {
     const program::LoopLevel &level = store_level(input.schedule);
     return level.is_at() && level.func() == f.name;
 }
 
-// Whether an input whose storage is folded is computed in the loops of an extern stage that reads
-// it: outside of them nothing is known of what it holds, and each call asks.
+// Returns true if the input has folded storage and is computed in the loops of an extern stage that
+// reads it. Outside of these loops nothing is known of what it holds, so that each call is checked.
 static bool is_folded_within(const program::FunctionContents &f,
                              const program::FunctionContents &input) {
     const program::LoopLevel &level = input.schedule.compute_level;

@@ -125,8 +125,9 @@ bool has_unknown_quotient(const Expr &e) {
 
 }  // namespace
 
-// How many points lie between the ends of a region further in at most, which are quotients by what
-// is not known: each end by itself tells nothing of that. Nothing for other ends.
+// Returns how many points a region further in has at most, where its ends are quotients by a
+// divisor that is not known: the bounds of each end by itself do not tell that. Returns nothing
+// otherwise.
 std::optional<int64_t> RegionInference::most_points(const Interval &ends) const {
     constexpr int levels_of_lets = 4, deepest = 50;
     Expr extent = simplify(ends.max - ends.min + 1);

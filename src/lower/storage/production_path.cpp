@@ -263,7 +263,7 @@ public:
             if (!apply(*model_of(t.directive))) return std::nullopt;
         }
         for (const program::Loop &l : s.loops) {
-            // An unrolled loop may end before its last copy: each is below an `if`.
+            // An unrolled loop may end before its last copy, since each copy has a test of its own.
             const bool needs_constant =
                 traits_of(l.kind).needs_constant_extent && l.kind != LoopKind::Unrolled;
             auto made = loops.find(l.var);

@@ -97,7 +97,8 @@ private:
         }
     }
 
-    // Whether the production has loops that are to become copies: as many as an iteration may need.
+    // Returns true if loops of the production are unrolled. They get as many copies as an iteration
+    // may need, so that this number has to be bounded.
     bool has_unrolled_loop() const {
         bool found = false;
         for_each_node(production.computed.body,
