@@ -106,6 +106,42 @@ Expr shared_differences(int n, Expr a, Expr b) {
     return a;
 }
 
+// Levels that are each computed only if the image is large enough, in vectors if it is large: the
+// region of each has a condition, and follows from that of the one above it.
+Func pyramid(int levels) {
+    Param<int> width("width"), height("height");
+    const Expr is_large = max(width, height) > 40;
+    const auto schedule = [&](Func f) {
+        f.compute_root().specialize(is_large).vectorize(x, 16).parallel(y, 16);
+    };
+    std::vector<Expr> widths = {width}, heights = {height};
+    std::vector<Func> down = {Func("down")};
+    down[0](x, y) = x - y;
+    down[0].compute_root();
+    for (int i = 1; i < levels; i++) {
+        widths.push_back((widths.back() + 1) / 2);
+        heights.push_back((heights.back() + 1) / 2);
+        const Func edge =
+            BoundaryConditions::repeat_edge(down.back(), {{0, widths.back()}, {0, heights.back()}});
+        Func next("down");
+        next(x, y) = select(max(widths.back(), heights.back()) > 4,
+                            edge(2 * x - 1, 2 * y) + edge(2 * x + 2, 2 * y + 1), 0);
+        schedule(next);
+        down.push_back(next);
+    }
+    Func up = down.back();
+    for (int i = levels - 2; i >= 0; i--) {
+        Func next("up");
+        const Expr twice = up(x / 2 - 1, y / 2) + up(x / 2 + 1, y / 2 + 1);
+        const Func &same = down[size_t(i)];
+        next(x, y) =
+            select(max(widths[size_t(i)], heights[size_t(i)]) > 4, same(x, y) - twice, same(x, y));
+        schedule(next);
+        up = next;
+    }
+    return up;
+}
+
 // Reads a Func, which is computed where `schedule` says, at what shared differences make of the
 // coordinates.
 Func read_at_differences(int n, const std::function<void(Func &f, Func &read)> &schedule) {
@@ -418,6 +454,7 @@ TEST_SUITE("growth of the time to compile") {
             return f;
         });
     }
+    TEST_CASE("pyramids with conditions and specializations") { check_growth(5, pyramid); }
     TEST_CASE("random numbers that depend on random numbers are simplified in linear time") {
         Var o("o"), i("i");
         Func f("f"), g("g"), h("h");

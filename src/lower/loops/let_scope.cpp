@@ -3,6 +3,7 @@
 #include "algebra/prove.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
 #include "program/parameter.h"
@@ -22,6 +23,8 @@ public:
 private:
     Expr visit(const Variable &v) override {
         if (!v.type.is_int_or_uint()) return Expr(&v);
+        auto own = inner.find(v.name);
+        if (own != inner.end()) return own->second;
         auto known = expanded.find(v.name);
         if (known != expanded.end()) return known->second;
         auto let = lets.find(v.name);
@@ -32,6 +35,16 @@ private:
         expanded.emplace(v.name, value);
         return value;
     }
+    // Values of lets within one another, in each of which several names stand for the one before,
+    // would be looked at exponentially often by whoever opens a scope for each.
+    Expr visit(const Let &let) override {
+        const Expr value = (*this)(let.value);
+        if (!value.type().is_int_or_uint() || !is_pure(let.value))
+            return let.with<&Let::value, &Let::body>(value, (*this)(let.body));
+        const auto [own, is_new] = inner.emplace(let.name, value);
+        const bool is_other = lets.contains(let.name) || !own->second.same_as(value);
+        return (*this)(is_other ? substitute(let.name, value, let.body) : let.body);
+    }
 
     // What a let asks for may be another value the next time.
     static bool is_called_once(const Expr &value) {
@@ -40,6 +53,7 @@ private:
     }
     const std::unordered_map<Symbol, Expr> &lets;
     std::unordered_map<Symbol, Expr> &expanded;
+    std::unordered_map<Symbol, Expr> inner;  // values of lets within the expression
     bool keep_properties;
 };
 

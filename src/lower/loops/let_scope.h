@@ -21,8 +21,8 @@ public:
     void push_condition(const ir::Expr &condition);
     void pop_condition() { conditions.pop_back(); }
 
-    // The expression with the values of lets put in, as far as these are of integers. Shares nodes;
-    // printing it may take exponential space.
+    // The expression with the values of lets put in, its own as well, as far as these are of
+    // integers. Shares nodes; printing it may take exponential space.
     ir::Expr expand(const ir::Expr &e) const;
     // The value let for a name; undefined if it is bound by something else.
     ir::Expr value_of(Symbol name) const;

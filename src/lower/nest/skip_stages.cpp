@@ -12,6 +12,7 @@
 #include "lower/nest/evaluation.h"
 #include "lower/traced_access.h"
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -22,21 +23,54 @@ using namespace ir;
 
 namespace {
 
+// A condition, and the symbols in it by hash: whether it uses one is asked for each let and loop
+// around it, and nearly all are others'.
+class Condition {
+public:
+    Condition(const Expr &e) : expr(e) {}
+    Expr expr;
+
+    bool is_true() const { return ir::is_true(expr); }
+    bool uses(Symbol s) {
+        if (!symbols) symbols = hash_of_symbols();
+        return (*symbols & hash_of(s)) && uses_symbol(expr, s);
+    }
+    void or_else(const Condition &other) { become(expr || other.expr, other); }
+    // Holds where `first` holds and this one does, which is asked for only there.
+    void guard(const Condition &first) { become(guarded(first.expr, expr), first); }
+
+private:
+    static uint64_t hash_of(Symbol s) { return uint64_t(1) << s.id() % 64; }
+    uint64_t hash_of_symbols() const {
+        uint64_t all = 0;
+        for (const Symbol &s : symbols_in(expr)) all |= hash_of(s);
+        return all;
+    }
+    void become(const Expr &e, const Condition &other) {
+        expr = e;
+        if (symbols && other.symbols)
+            *symbols |= *other.symbols;
+        else
+            symbols.reset();
+    }
+    std::optional<uint64_t> symbols;
+};
+
 // When each function, and each let whose value reads some, is read, in terms of what is bound
 // around the statement.
 struct Conditions {
     std::unordered_set<Symbol> always;
-    std::unordered_map<Symbol, Expr> sometimes;
+    std::unordered_map<Symbol, Condition> sometimes;
 
-    void add(Symbol func, const Expr &condition) {
+    void add(Symbol func, const Condition &condition) {
         if (always.contains(func)) return;
-        if (is_true(condition)) {
+        if (condition.is_true()) {
             sometimes.erase(func);
             always.insert(func);
             return;
         }
         auto [entry, is_new] = sometimes.try_emplace(func, condition);
-        if (!is_new) entry->second = entry->second || condition;
+        if (!is_new) entry->second.or_else(condition);
     }
     void forget(Symbol func) {
         always.erase(func);
@@ -71,10 +105,10 @@ void leave(Conditions &conditions, Symbol bound, const algebra::Interval &values
     algebra::Facts is_bound;
     if (values.is_bounded()) is_bound.between(bound, values.min, values.max);
     for (auto &[func, condition] : conditions.sometimes) {
-        if (!uses_symbol(condition, bound)) continue;
-        condition = for_any(bound, values, algebra::simplify(condition, is_bound));
-        condition = algebra::simplify(condition);
-        if (is_true(condition)) always.push_back(func);
+        if (!condition.uses(bound)) continue;
+        const Expr left = for_any(bound, values, algebra::simplify(condition.expr, is_bound));
+        condition = algebra::simplify(left);
+        if (condition.is_true()) always.push_back(func);
     }
     for (Symbol func : always) conditions.add(func, const_true());
 }
@@ -88,11 +122,11 @@ void leave_let(Conditions &conditions, Symbol bound, const Expr &value) {
     if (!is_pure(value)) return leave(conditions, bound, algebra::Interval::everything());
     std::vector<Symbol> always;
     for (auto &[func, condition] : conditions.sometimes) {
-        if (!uses_symbol(condition, bound)) continue;
-        if (condition->depth + value->depth > deepest_condition) {
+        if (!condition.uses(bound)) continue;
+        if (condition.expr->depth + value->depth > deepest_condition) {
             always.push_back(func);
         } else {
-            condition = substitute(bound, value, condition);
+            condition = substitute(bound, value, condition.expr);
         }
     }
     for (Symbol func : always) conditions.add(func, const_true());
@@ -162,7 +196,7 @@ private:
     void under(const Expr &condition, F f) {
         Conditions inner = collect(f);
         if (is_usable_condition(condition)) {
-            for (auto &[func, when] : inner.sometimes) when = guarded(condition, when);
+            for (auto &[func, when] : inner.sometimes) when.guard(condition);
             for (Symbol func : std::exchange(inner.always, {})) inner.add(func, condition);
         }
         used.merge(std::move(inner));
@@ -219,7 +253,7 @@ private:
         if (!is_pure_let || body.always.contains(let.name)) {
             read(let.value);
         } else if (sometimes != body.sometimes.end()) {
-            const Expr when = sometimes->second;
+            const Expr when = sometimes->second.expr;
             under(when, [&] { read(let.value); });
         }
         body.forget(let.name);
@@ -302,7 +336,7 @@ private:
             const bool is_known = are_calls_known(part) && innermost_loop(part) <= outer_loops;
             return is_known ? part : const_true();
         };
-        return algebra::simplify(weakened(algebra::simplify(found->second), if_known));
+        return algebra::simplify(weakened(algebra::simplify(found->second.expr), if_known));
     }
 
     // Whether all that is read has been computed, and may be read once more without being traced.
