@@ -1,4 +1,5 @@
 #include "algebra/prove.h"
+#include "algebra/bounds_scope.h"
 #include "algebra/simplifier.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
@@ -177,11 +178,13 @@ bool can_prove(const Expr &condition, const Facts &facts) {
     return Prover(facts).run(condition);
 }
 
-std::optional<int64_t> constant_upper_bound(const Expr &e, const Facts &facts) {
-    if (auto c = as_const_int(e)) return c;
-    if (!e.type().is_int_or_uint()) return std::nullopt;
-    Simplifier s(facts, effort);
-    Expr simple = s(e);
+namespace {
+
+const Facts nothing_known;
+thread_local Simplifier *shared_bounds = nullptr;
+
+std::optional<int64_t> upper_bound_by(Simplifier &s, const Expr &e) {
+    const Expr simple = s(e);
     if (!s.known.is_pure(simple)) return std::nullopt;
     int64_t bound = is_exact(e.type()) ? s.known.upper_bound(s.known.form(simple))
                                        : s.known.interval(simple).max;
@@ -191,11 +194,8 @@ std::optional<int64_t> constant_upper_bound(const Expr &e, const Facts &facts) {
     return bound;
 }
 
-std::optional<int64_t> constant_lower_bound(const Expr &e, const Facts &facts) {
-    if (auto c = as_const_int(e)) return c;
-    if (!e.type().is_int_or_uint()) return std::nullopt;
-    Simplifier s(facts, effort);
-    Expr simple = s(e);
+std::optional<int64_t> lower_bound_by(Simplifier &s, const Expr &e) {
+    const Expr simple = s(e);
     if (!s.known.is_pure(simple)) return std::nullopt;
     int64_t bound = is_exact(e.type()) ? s.known.lower_bound(s.known.form(simple))
                                        : s.known.interval(simple).min;
@@ -207,6 +207,32 @@ std::optional<int64_t> constant_lower_bound(const Expr &e, const Facts &facts) {
     }
     if (bound == ConstantInterval::lowest) return std::nullopt;
     return bound;
+}
+
+template<typename Find>
+std::optional<int64_t> find_bound(const Expr &e, const Facts &facts, Find find) {
+    if (auto c = as_const_int(e)) return c;
+    if (!e.type().is_int_or_uint()) return std::nullopt;
+    if (shared_bounds && facts.empty()) return find(*shared_bounds, e);
+    Simplifier s(facts, effort);
+    return find(s, e);
+}
+
+}  // namespace
+
+BoundsScope::BoundsScope()
+    : simplifier(std::make_unique<Simplifier>(nothing_known, effort)), around(shared_bounds) {
+    shared_bounds = simplifier.get();
+}
+
+BoundsScope::~BoundsScope() { shared_bounds = around; }
+
+std::optional<int64_t> constant_upper_bound(const Expr &e, const Facts &facts) {
+    return find_bound(e, facts, upper_bound_by);
+}
+
+std::optional<int64_t> constant_lower_bound(const Expr &e, const Facts &facts) {
+    return find_bound(e, facts, lower_bound_by);
 }
 
 std::optional<int64_t> constant_value(const Expr &e, const Facts &facts) {

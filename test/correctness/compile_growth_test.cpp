@@ -142,6 +142,63 @@ Func pyramid(int levels) {
     return up;
 }
 
+// Layers, each of a convolution within the edges of the one before it, and its positive part.
+Func convolutions(int layers) {
+    const Var channel("channel");
+    Func last("last");
+    last(x, y, channel) = cast<float>(x + y + channel);
+    last.compute_root();
+    for (int i = 0; i < layers; i++) {
+        ImageParam weights(Float(32), 4, "weights");
+        const RDom r(0, 3, 0, 3, 0, 16);
+        const Func edges = BoundaryConditions::constant_exterior(last, 0.f, {{0, 64}, {0, 64}});
+        Func sum("sum"), layer("layer");
+        sum(x, y, channel) +=
+            weights(r.x, r.y, r.z, channel) * edges(x + r.x - 1, y + r.y - 1, r.z);
+        layer(x, y, channel) = max(sum(x, y, channel), 0.f);
+        sum.compute_at(layer, y).vectorize(x, 8).update().vectorize(x, 8);
+        layer.compute_root().vectorize(x, 8).parallel(channel);
+        last = layer;
+    }
+    return last;
+}
+
+// Blurs of the histograms of an image's cells, one after the other, read at the image's values.
+Func grids(int blurs) {
+    const Var z("z");
+    ImageParam image(Float(32), 2, "image");
+    const RDom r(0, 8, 0, 8);
+    const Expr value = clamp(image(x * 8 + r.x, y * 8 + r.y), 0.f, 1.f);
+    Func last("grid"), f("f");
+    last(x, y, z) = 0.f;
+    last(x, y, cast<int>(value * 8)) += value;
+    last.compute_root();
+    for (int i = 0; i < blurs; i++) {
+        Func across("across"), along("along");
+        across(x, y, z) = last(x - 1, y, z) + last(x, y, z) * 2 + last(x + 1, y, z);
+        along(x, y, z) = across(x, y - 1, z) + across(x, y, z) * 2 + across(x, y + 1, z);
+        across.compute_root().vectorize(x, 8);
+        along.compute_root().vectorize(x, 8);
+        last = along;
+    }
+    f(x, y) = last(x / 8, y / 8, cast<int>(clamp(image(x, y), 0.f, 1.f) * 8));
+    return f.vectorize(x, 8);
+}
+
+// Of as many Funcs, each at the root.
+Func wide_sum(int n) {
+    Func f("f");
+    Expr sum = 0;
+    for (int i = 0; i < n; i++) {
+        Func g("g");
+        g(x, y) = x * i + y;
+        g.compute_root().vectorize(x, 8);
+        sum += g(x + i, y) * i;
+    }
+    f(x, y) = sum;
+    return f.vectorize(x, 8);
+}
+
 // Reads a Func, which is computed where `schedule` says, at what shared differences make of the
 // coordinates.
 Func read_at_differences(int n, const std::function<void(Func &f, Func &read)> &schedule) {
@@ -454,7 +511,10 @@ TEST_SUITE("growth of the time to compile") {
             return f;
         });
     }
-    TEST_CASE("pyramids with conditions and specializations") { check_growth(5, pyramid); }
+    TEST_CASE("pyramids with conditions and specializations") { check_growth(4, pyramid); }
+    TEST_CASE("convolutions one after the other") { check_growth(4, convolutions); }
+    TEST_CASE("blurs of a grid") { check_growth(4, grids); }
+    TEST_CASE("sums of many Funcs") { check_growth(10, wide_sum); }
     TEST_CASE("random numbers that depend on random numbers are simplified in linear time") {
         Var o("o"), i("i");
         Func f("f"), g("g"), h("h");

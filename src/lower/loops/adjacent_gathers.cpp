@@ -173,13 +173,26 @@ class MergeAdjacentGathers final : public Mutator {
         Stmt s(&node);
         StraightCode code;
         code(s);
-        if (!code.straight) return Mutator::visit(node);
+        if (!code.straight) return parts(node);
         Groups groups;
         for (const Expr &e : code.loads) {
             const auto &load = *e.as<Load>();
             if (is_gather(load)) groups.add(load);
         }
         return groups.choose() ? Replace(groups)(s) : s;
+    }
+    template<typename T> Stmt parts(const T &node) { return Mutator::visit(node); }
+    // Lets around what is no straight code are none either: they are not to be looked through once
+    // for each of them.
+    Stmt parts(const LetStmt &let) {
+        std::vector<const LetStmt *> lets = {&let};
+        while (const auto *next = lets.back()->body.as<LetStmt>()) lets.push_back(next);
+        StraightCode rest;
+        rest(lets.back()->body);
+        if (rest.straight) return Mutator::visit(let);
+        Stmt body = (*this)(lets.back()->body);
+        for (size_t i = lets.size(); i-- > 0;) body = lets[i]->with<&LetStmt::body>(body);
+        return body;
     }
     Stmt visit(const Block &s) override { return within(s); }
     Stmt visit(const LetStmt &s) override { return within(s); }

@@ -373,6 +373,8 @@ private:
 }  // namespace
 
 Stmt skip_stages(const LoweredFunction &pipeline, const lower::Context &) {
+    // The condition of a stage is made of those of the stages that read it.
+    const algebra::SimplifierScope remembers;
     return SkipStages(pipeline)(pipeline.body);
 }
 

@@ -1,8 +1,10 @@
 #include "lower/storage/bound_small_allocations.h"
+#include "algebra/bounds_scope.h"
 #include "algebra/prove.h"
 #include "ir/allocation.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 #include "lower/loops/let_scope.h"
 #include <algorithm>
 
@@ -10,6 +12,26 @@ namespace tessera::lower {
 namespace {
 
 using namespace ir;
+
+// The facts about the variables in an expression, and in what is known of these.
+algebra::Facts known_of(const Expr &e, const algebra::Facts &all) {
+    algebra::Facts about;
+    std::vector<Expr> todo = {e};
+    const auto add = [&](Symbol name) {
+        const auto alignment = all.alignments.find(name);
+        if (alignment != all.alignments.end()) about.alignments.insert(*alignment);
+        const auto range = all.intervals.find(name);
+        if (range == all.intervals.end() || !about.intervals.insert(*range).second) return;
+        todo.push_back(range->second.min);
+        todo.push_back(range->second.max);
+    };
+    while (!todo.empty()) {
+        const Expr next = todo.back();
+        todo.pop_back();
+        if (next.defined()) for_each_node(next, [&](const Variable &v) { add(v.name); });
+    }
+    return about;
+}
 
 class BoundAllocations final : public Mutator {
     Stmt visit(const LetStmt &let) override {
@@ -46,7 +68,8 @@ class BoundAllocations final : public Mutator {
         int64_t bytes = a.type.bytes();
         std::vector<Expr> extents;
         for (const Expr &e : a.extents) {
-            auto bound = algebra::constant_upper_bound(scope.expand(e), scope.known());
+            const Expr whole = scope.expand(e);
+            auto bound = algebra::constant_upper_bound(whole, known_of(whole, scope.known()));
             if (!bound) bound = scope.upper_bound_by_conditions(e);
             if (!bound || *bound > most) return {};
             extents.push_back(make_const(e.type(), std::max<int64_t>(*bound, 0)));
@@ -70,6 +93,9 @@ class BoundAllocations final : public Mutator {
 
 }  // namespace
 
-Stmt bound_small_allocations(const Stmt &s, const Context &) { return BoundAllocations()(s); }
+Stmt bound_small_allocations(const Stmt &s, const Context &) {
+    const algebra::BoundsScope remembers;
+    return BoundAllocations()(s);
+}
 
 }  // namespace tessera::lower
