@@ -16,8 +16,8 @@ struct ArrayLayout {
     size_t alignment = 1;  // of its first value, in bytes
 
     size_t element_bytes() const { return (type.bits + 7u) / 8; }
-    // The bytes from the lowest element to behind the highest one, and those of them that are below
-    // the first value, as strides are negative.
+    // Returns how many bytes there are from the lowest element to the end of the highest one, and
+    // how many of these are below the first value because strides are negative.
     size_t bytes() const;
     size_t bytes_before() const;
 };
@@ -27,18 +27,20 @@ struct ArrayLayout {
 // vectors that lie across two of its lines take twice as long to load.
 constexpr int placements = 3;
 
-// A buffer with its memory, all zero at first. The struct points into itself.
+// A buffer with its memory, which is all zero at first. It cannot be copied since it points into
+// itself.
 class Array {
 public:
-    // `number`: among the arrays of a pipeline. RuntimeError if there is no such memory.
+    // `number` tells it from the other arrays of a pipeline. Throws RuntimeError if memory is
+    // short.
     Array(const ArrayLayout &layout, size_t number);
     Array(const Array &) = delete;
 
     tessera_buffer_t buffer = {};
     uint8_t *data() const { return begin; }
     size_t bytes() const { return size; }
-    // Moves its values to where they lie in this placement, 0 to placements - 1; at first 0: as
-    // large Buffers do, each at the same place of a page.
+    // Moves its values to where they lie in this placement, from 0 to placements - 1. They begin in
+    // placement 0, where they lie as those of large Buffers do, each at the same place of a page.
     void place(int placement);
 
 private:
@@ -53,8 +55,8 @@ private:
     uint8_t *begin = nullptr;
 };
 
-// RuntimeError that names the largest one, if all of them together have more bytes than there may
-// be.
+// Throws RuntimeError, which names the largest one, if all of them together have more bytes than
+// there may be.
 void require_memory(const std::vector<ArrayLayout> &all, uint64_t most_bytes);
 
 }  // namespace tessera::autoscheduler

@@ -6,7 +6,7 @@ using namespace tessera;
 
 namespace {
 
-// Where the elements of a region lie: from the address of the first one, and dimensions.
+// Says where the elements of a region lie, by the address of the first one and the dimensions.
 struct Places {
     uint64_t first;
     int64_t bytes;
@@ -18,7 +18,8 @@ struct Places {
     int64_t step(int d) const { return int64_t(dim[d].stride) * bytes; }
 };
 
-// Memory of one kind, in which addresses can be compared: that on the host, if both have some.
+// The addresses of two buffers in the same memory, so that they can be compared: on the host if
+// both have memory there.
 struct Addresses {
     bool is_shared = false;
     uint64_t a = 0, b = 0;
@@ -38,7 +39,7 @@ public:
             if (p.extent(d) > 1) add(std::abs(p.step(d)), p.step(d) * sign > 0, p.extent(d) - 1);
         }
     }
-    // Distances within an element count, too.
+    // Adds the distances between bytes of one element.
     void add_bytes(int64_t before, int64_t behind) {
         terms[count++] = {1, -before, behind};
         std::sort(terms, terms + count,
@@ -50,10 +51,10 @@ private:
     struct Term {
         int64_t step, low, high;
     };
-    static constexpr int most_terms = 40;  // more dimensions overlap, for all that is known
+    static constexpr int most_terms = 40;  // buffers of more dimensions are taken to overlap
     static constexpr int most_visited = 2000;
 
-    // Equal steps are one: interleaved rows of one image are told apart by it.
+    // Joins equal steps into one term, so that interleaved rows of one image are told apart.
     void add(int64_t step, bool up, int64_t reach) {
         if (step == 0) return;
         Term *term =

@@ -93,7 +93,7 @@ bool has_tensor_instructions(const LoweredFunction &kernel) {
     return any;
 }
 
-// The bytes of the largest storage that a thread has for itself.
+// Returns the size in bytes of the largest storage that a thread has for itself.
 int64_t most_private_bytes(const LoweredFunction &kernel) {
     int64_t most = 0;
     for_each_node(kernel.body, [&](const Allocate &a) {
@@ -104,9 +104,9 @@ int64_t most_private_bytes(const LoweredFunction &kernel) {
     return most;
 }
 
-// What has sums in registers gets at most 128 a thread, so that a multiprocessor has 16 warps to
-// choose from, unless the sums take most of these; else ptxas chooses. Tensor instructions wait
-// for nothing else.
+// Returns true if threads may have at most 128 registers, so that a multiprocessor has 16 warps to
+// choose from. That helps kernels with sums in registers, unless the sums take most of the 128, and
+// not those with tensor instructions, which wait for nothing else. Otherwise ptxas chooses.
 bool wants_room_for_warps(const LoweredFunction &kernel) {
     constexpr int64_t many = 128, too_many = 320;
     const int64_t bytes = most_private_bytes(kernel);

@@ -70,8 +70,8 @@ protected:
     }
 };
 
-// The reads of each function: by which other one, and whether for the element of the same
-// coordinates.
+// Finds for each function which other ones read it, and whether they do so for the element of the
+// same coordinates.
 class FindReaders final : public StatementVisitor {
 public:
     struct Reader {
@@ -95,8 +95,8 @@ private:
     }
 };
 
-// The functions whose values are only used, directly or by others of these, for the element of the
-// output that has the same coordinates.
+// Returns the functions whose values are only used, directly or by way of one another, for the
+// element of the output that has the same coordinates.
 std::unordered_set<Symbol> pointwise_functions(Symbol output, const FindReaders &found) {
     std::unordered_set<Symbol> all{output};
     for (const auto &[func, readers] : found.readers) all.insert(func);
@@ -144,8 +144,8 @@ private:
         seen.mixed |= seen.writes;
     }
 
-    // Reads before writes: the values of a Provide are there when it writes. C functions are given
-    // buffers: what they read, and what they write.
+    // Reads are looked at before writes, because a Provide computes its values before it writes
+    // them. A C function that is given a buffer may read or write all of it.
     void look(const Expr &e) override {
         for_each_node(e, [&](const Call &call) {
             if (call.callee != input) return;
@@ -167,7 +167,7 @@ private:
         around = nullptr;
         seen.writes |= provide.func == output.func;
     }
-    // Another iteration reads after this one has written.
+    // Reads and writes of one loop come together: an iteration reads after another one has written.
     void visit(const For &loop) override {
         together([&] { StatementVisitor::visit(loop); });
     }
@@ -203,8 +203,8 @@ private:
 
 // ---- What is computed again ----
 
-// The condition that the tails of the splits of an output's first definition compute no element
-// again, and why they might.
+// `none` holds if the tails of the splits of an output's first definition compute no element again;
+// `why` says what might make them do so.
 struct Recomputation {
     Expr none = const_true();
     std::string why;

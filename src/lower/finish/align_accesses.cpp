@@ -37,7 +37,7 @@ private:
         if (!aligned.contains(store.buffer) || store.alignment != Alignment()) return same;
         return same.as<Store>()->with<&Store::alignment>(alignment_of(store.index));
     }
-    // Of the first lane.
+    // Returns the alignment of the first lane.
     Alignment alignment_of(const Expr &index) const {
         const auto *ramp = index.as<Ramp>();
         const Expr &first = ramp ? ramp->base : index;

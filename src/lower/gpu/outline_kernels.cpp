@@ -22,12 +22,11 @@ using algebra::Interval;
 
 namespace {
 
-// What a launch is told of a nest of loops over blocks.
+// The arguments of a launch of a nest of loops over blocks, and what its blocks share.
 struct LaunchShape {
     // In the order of launch_argument_names, by what the host knows.
     std::vector<Expr> values;
-    // Of the allocations of known sizes in the memory of a block, the largest; null if there are
-    // none.
+    // The largest allocation of a known size in the memory of a block; null if there is none.
     const Allocate *largest = nullptr;
     int64_t bytes_of_largest = 0;
 };
@@ -183,8 +182,8 @@ BlockMemory block_memory_of(int capability) {
     return found;
 }
 
-// Of the capabilities that the target names, that which has most. If it names none, the code may
-// run on any GPU.
+// Returns that capability of the target which has most memory. If the target names none, the code
+// may run on any GPU.
 BlockMemory most_memory(const Target &target) {
     constexpr int any = 100;
     if (target.get_cuda_capability_lower_bound() < block_memories[0].capability)

@@ -3,7 +3,7 @@
 
 namespace tessera::lower {
 
-// Launches in parts what would have more blocks along y or z than a grid has, 65,535:
+// Launches a kernel in parts if it may have more blocks along y or z than a grid can have, 65,535:
 //
 //     gpu_block for y in [a, +n):      ->      for part in [0, +(n + 65534)/65535):
 //         gpu_block for x in ...                   let first = part*65535:
@@ -11,7 +11,7 @@ namespace tessera::lower {
 //                                                              +min(n - first, 65535)):
 //                                                          gpu_block for x in ...
 //
-// Those of a number that is known, and not larger, stay as they are.
+// A kernel that is known to have no more stays as it is.
 ir::Stmt split_grids(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

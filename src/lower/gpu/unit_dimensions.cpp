@@ -39,7 +39,7 @@ class DropUnitDimensions final : public Mutator {
     }
     static constexpr size_t left = 3;  // columns, rows and slots
 
-    // What has columns and slots alone has one row.
+    // Gives a ring buffer that has only columns and slots a dimension of one row between them.
     Stmt with_rows(const Realize &r) {
         Region bounds = r.bounds;
         bounds.insert(bounds.begin() + 1, Range{0, 1});

@@ -41,7 +41,7 @@ private:
         for (const Expr &e : a.extents) used.merge(symbols_in(e));
         return a.with<&Allocate::body>(Block::make(frees_after(used, true), body));
     }
-    // The memory of a block is freed by nobody. What is small becomes registers.
+    // The memory of a block is not freed at all, and small storage on the stack becomes registers.
     static bool is_freed(const Allocate &a) {
         constexpr int64_t small = 256;
         if (!traits_of(a.memory).is_on_cpu) return false;
