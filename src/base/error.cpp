@@ -9,10 +9,13 @@
 namespace tessera {
 namespace {
 
-// A line of Tessera's own says nothing to whoever wrote a pipeline.
+// A line of Tessera's own says nothing to whoever wrote a pipeline, nor does one of the standard
+// library, which calls constructors for its containers.
 bool is_of_user(const Location &at) {
     const std::string_view here = __FILE__, own_sources = here.substr(0, here.rfind("base/"));
-    return at.known() && !std::string_view(at.file).starts_with(own_sources);
+    const std::string_view file = at.file;
+    return at.known() && !file.starts_with(own_sources) &&
+           file.find("/include/c++/") == std::string_view::npos;
 }
 
 struct Observed {

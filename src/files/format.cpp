@@ -44,7 +44,7 @@ std::string alternatives(const std::vector<const char *> &words) {
 }
 
 std::string head_of(const std::string &path) {
-    Stream file = open_stream(path, "rb");
+    Stream file = open_stream(path);
     std::string head(128, '\0');
     head.resize(std::fread(head.data(), 1, head.size(), file.get()));
     if (std::ferror(file.get())) throw RuntimeError("it cannot be read");

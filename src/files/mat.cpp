@@ -2,6 +2,7 @@
 //
 // A file is a row of elements: a tag (type and size), then bytes up to a multiple of 8. An array is
 // an element of elements: flags, dimensions, name, values. It may be compressed as a whole.
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "files/formats.h"
 #include "files/number.h"
@@ -257,7 +258,7 @@ Array storable(const Array &array) {
 }  // namespace
 
 Array read_mat(const std::string &path, const std::string &name) {
-    Stream file = open_stream(path, "rb");
+    Stream file = open_stream(path);
     uint64_t size = bytes_left(file.get());
     if (size == std::numeric_limits<uint64_t>::max()) throw RuntimeError("it is no plain file");
     std::vector<uint8_t> bytes(size);
@@ -300,10 +301,10 @@ void write_mat(const Array &array, const std::string &path, const std::string &n
     outer.bytes.assign(header.begin(), header.end());
     outer.word(matrix);
     outer.word(uint32_t(inner.bytes.size()));
-    Stream file = open_stream(path, "wb");
-    write_bytes(file.get(), outer.bytes.data(), outer.bytes.size());
-    write_bytes(file.get(), inner.bytes.data(), inner.bytes.size());
-    finish(std::move(file));
+    AtomicFile file(path);
+    file.write(outer.bytes.data(), outer.bytes.size());
+    file.write(inner.bytes.data(), inner.bytes.size());
+    file.commit();
 }
 
 }  // namespace tessera::files

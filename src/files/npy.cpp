@@ -1,4 +1,5 @@
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "files/formats.h"
 #include "files/stream.h"
@@ -189,7 +190,7 @@ std::string descr_of(tessera_type_t type) {
 }  // namespace
 
 Array read_npy(const std::string &path, const std::string &) {
-    Stream file = open_stream(path, "rb");
+    Stream file = open_stream(path);
     std::string text = read_header(file.get());
     Header header = HeaderParser(text).parse();
     tessera_type_t type = type_of_descr(header.descr);
@@ -219,13 +220,13 @@ void write_npy(const Array &array, const std::string &path, const std::string &)
     constexpr size_t before = 10, alignment = 64;
     header.resize((before + header.size() + alignment) / alignment * alignment - before, ' ');
     header.back() = '\n';
-    Stream file = open_stream(path, "wb");
-    write_bytes(file.get(), "\x93NUMPY\x01\x00", 8);
+    AtomicFile file(path);
+    file.write("\x93NUMPY\x01\x00", 8);
     uint16_t length = uint16_t(header.size());
-    write_bytes(file.get(), &length, sizeof(length));
-    write_bytes(file.get(), header.data(), header.size());
-    write_bytes(file.get(), array.bytes.data(), array.bytes.size());
-    finish(std::move(file));
+    file.write(&length, sizeof(length));
+    file.write(header.data(), header.size());
+    file.write(array.bytes.data(), array.bytes.size());
+    file.commit();
 }
 
 }  // namespace tessera::files

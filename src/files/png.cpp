@@ -1,8 +1,10 @@
 // libpng reports an error by longjmp. So each function that calls it keeps nothing that has a
 // destructor on its own stack: it works on a plain struct that its caller owns.
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "files/formats.h"
 #include "files/stream.h"
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <png.h>
@@ -39,6 +41,12 @@ void on_error(png_structp png, png_const_charp message) {
 
 void on_warning(png_structp, png_const_charp) {}
 
+void write_data(png_structp png, png_bytep from, size_t bytes) {
+    std::FILE *file = static_cast<std::FILE *>(png_get_io_ptr(png));
+    if (std::fwrite(from, 1, bytes, file) != bytes) png_error(png, std::strerror(errno));
+}
+void flush_data(png_structp) {}
+
 bool open_reader(Png *p, std::FILE *file) {
     p->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, p, on_error, on_warning);
     if (!p->png) return false;
@@ -73,7 +81,7 @@ bool write_rows(Png *p, std::FILE *file, int width, int height, int bits, int ch
     p->info = png_create_info_struct(p->png);
     if (!p->info) return false;
     if (setjmp(png_jmpbuf(p->png))) return false;
-    png_init_io(p->png, file);
+    png_set_write_fn(p->png, file, write_data, flush_data);
     png_set_IHDR(p->png, p->info, png_uint_32(width), png_uint_32(height), bits,
                  color_type(channels), PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
@@ -96,7 +104,7 @@ struct Rows {
 }  // namespace
 
 Array read_png(const std::string &path, const std::string &) {
-    Stream file = open_stream(path, "rb");
+    Stream file = open_stream(path);
     Png png;
     PngOwner owner(&png, close);
     if (!open_reader(&png, file.get())) throw RuntimeError(png.reason);
@@ -117,18 +125,18 @@ Array read_png(const std::string &path, const std::string &) {
 
 void write_png(const Array &image, const std::string &path, const std::string &) {
     require_picture(image, ".png", 1, 4);
-    Stream file = open_stream(path, "wb");
+    AtomicFile file(path);
     Png png;
     png.writes = true;
     PngOwner owner(&png, close);
     int bits = image.type.bits, channels = image.extent(2);
     Rows rows(size_t(image.extent(1)), size_t(image.extent(0)) * size_t(channels * bits / 8));
     for (int y = 0; y < image.extent(1); y++) pack_row(image, y, rows.rows[size_t(y)]);
-    if (!write_rows(&png, file.get(), image.extent(0), image.extent(1), bits, channels,
+    if (!write_rows(&png, file.stream(), image.extent(0), image.extent(1), bits, channels,
                     rows.rows.data())) {
         throw RuntimeError(png.reason);
     }
-    finish(std::move(file));
+    file.commit();
 }
 
 }  // namespace tessera::files

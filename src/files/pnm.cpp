@@ -1,3 +1,4 @@
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "files/formats.h"
 #include "files/stream.h"
@@ -49,22 +50,22 @@ template<typename T> void spread(Array &image, int maximum) {
 }
 
 void write_pnm(const Array &image, const std::string &path, char kind) {
-    Stream file = open_stream(path, "wb");
+    AtomicFile file(path);
     int bits = image.type.bits;
-    std::fprintf(file.get(), "P%c\n%d %d\n%d\n", kind, image.extent(0), image.extent(1),
+    std::fprintf(file.stream(), "P%c\n%d %d\n%d\n", kind, image.extent(0), image.extent(1),
                  (1 << bits) - 1);
     std::vector<uint8_t> row(size_t(image.extent(0)) * size_t(image.extent(2) * bits / 8));
     for (int y = 0; y < image.extent(1); y++) {
         pack_row(image, y, row.data());
-        write_bytes(file.get(), row.data(), row.size());
+        file.write(row.data(), row.size());
     }
-    finish(std::move(file));
+    file.commit();
 }
 
 }  // namespace
 
 Array read_pnm(const std::string &path, const std::string &) {
-    Stream stream = open_stream(path, "rb");
+    Stream stream = open_stream(path);
     std::FILE *file = stream.get();
     std::fgetc(file);
     int kind = std::fgetc(file) - '0';

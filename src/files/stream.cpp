@@ -14,8 +14,8 @@ RuntimeError file_ends(const char *what) {
 
 }  // namespace
 
-Stream open_stream(const std::string &path, const char *mode) {
-    Stream file(std::fopen(path.c_str(), mode));
+Stream open_stream(const std::string &path) {
+    Stream file(std::fopen(path.c_str(), "rb"));
     if (!file) throw RuntimeError(std::strerror(errno));
     return file;
 }
@@ -36,16 +36,6 @@ void read_bytes(std::FILE *file, void *to, size_t bytes, const char *what) {
     if (bytes > 0 && std::fread(to, 1, bytes, file) != bytes) {
         throw std::ferror(file) ? RuntimeError(std::strerror(errno)) : file_ends(what);
     }
-}
-
-void write_bytes(std::FILE *file, const void *from, size_t bytes) {
-    if (bytes > 0 && std::fwrite(from, 1, bytes, file) != bytes) {
-        throw RuntimeError(std::strerror(errno));
-    }
-}
-
-void finish(Stream file) {
-    if (std::fclose(file.release()) != 0) throw RuntimeError(std::strerror(errno));
 }
 
 void swap_bytes(uint8_t *elements, size_t count, size_t bytes_each) {

@@ -13,7 +13,8 @@ using Stream = std::unique_ptr<std::FILE, CloseFile>;
 
 // The functions below throw RuntimeError with the reason alone; the caller knows the path.
 
-Stream open_stream(const std::string &path, const char *mode);
+// Opens a file to read it; what is written is an AtomicFile.
+Stream open_stream(const std::string &path);
 
 // How many bytes are left; a pipe, which cannot say so, has UINT64_MAX.
 uint64_t bytes_left(std::FILE *file);
@@ -23,9 +24,6 @@ uint64_t bytes_left(std::FILE *file);
 void check_file_holds(std::FILE *file, uint64_t bytes, uint64_t ratio, const char *what);
 
 void read_bytes(std::FILE *file, void *to, size_t bytes, const char *what);
-void write_bytes(std::FILE *file, const void *from, size_t bytes);
-// Closes a file that was written, and sees that all of it has arrived.
-void finish(Stream file);
 
 // Reverses the bytes of each element.
 void swap_bytes(uint8_t *elements, size_t count, size_t bytes_each);

@@ -3,6 +3,7 @@
 #include "files/formats.h"
 #include "files/number.h"
 #include "folder.h"
+#include "support/full_disk.h"
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -256,6 +257,27 @@ TEST_SUITE("files") {
         CHECK(refusals_of_damage(folder, contents_of(folder / "a.mat")) > 150);
         std::string small = matrix(6, {3, 1}, "abc", word(2 | 3 << 16) + "\1\2\3" + '\0');
         CHECK(refusals_of_damage(folder, mat(compressed(small) + small)) > 150);
+    }
+    TEST_CASE("on a full disk a file keeps what it has") {
+        Folder folder;
+        for (const Format &f : all_formats()) {
+            CAPTURE(f.name);
+            const bool colour = std::string(f.name) == "PPM";
+            const auto extents = [&](int size) {
+                return colour ? std::vector<int>{size, size, 3} : std::vector<int>{size, size};
+            };
+            const std::string path = folder / (std::string("a") + f.endings[0]);
+            f.write(pattern({tessera_type_uint, 8}, extents(4)), path, "a");
+            Array large({tessera_type_uint, 8}, extents(300));
+            for (size_t i = 0; i < large.bytes.size(); i++) large.bytes[i] = uint8_t(i * i >> 7);
+            {
+                FullDisk full(2000);
+                CHECK_REFUSED(f.write(large, path, "a"), "File too large");
+            }
+            CHECK(read(path).extents == extents(4));
+        }
+        CHECK(std::distance(std::filesystem::directory_iterator(folder / ""),
+                            std::filesystem::directory_iterator()) == 5);
     }
     TEST_CASE("formats are told apart by their contents, and written by their endings") {
         Folder folder;
