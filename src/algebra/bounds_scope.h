@@ -5,9 +5,9 @@ namespace tessera::algebra {
 
 class Simplifier;
 
-// While it lives, constant bounds that are asked for in this thread (prove.h), without facts, are
-// found with what was found before: quicker where expressions share parts. Keeps these alive as
-// long.
+// While one exists, constant bounds that are asked for in this thread (prove.h) without facts reuse
+// what was found before, which is quicker where expressions share parts. It keeps these expressions
+// alive.
 class BoundsScope {
 public:
     BoundsScope();

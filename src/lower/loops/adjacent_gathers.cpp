@@ -182,8 +182,8 @@ class MergeAdjacentGathers final : public Mutator {
         return groups.choose() ? Replace(groups)(s) : s;
     }
     template<typename T> Stmt parts(const T &node) { return Mutator::visit(node); }
-    // Lets around what is no straight code are none either: they are not to be looked through once
-    // for each of them.
+    // Lets around what is no straight code are no straight code either. All of them are passed over
+    // at once, since looking through the code for each of them would take quadratic time.
     Stmt parts(const LetStmt &let) {
         std::vector<const LetStmt *> lets = {&let};
         while (const auto *next = lets.back()->body.as<LetStmt>()) lets.push_back(next);
