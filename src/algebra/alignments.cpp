@@ -1,6 +1,7 @@
 #include "algebra/common_divisor.h"
 #include "algebra/node_info.h"
 #include "ir/operators.h"
+#include <algorithm>
 
 // The alignments of nodes and of forms.
 namespace tessera::algebra {
@@ -41,6 +42,13 @@ Alignment product(const Alignment &a, const Alignment &b) {
     return reduced(common_divisor(mm, common_divisor(mr, rm)), Wide(a.remainder) * b.remainder);
 }
 
+// What holds of the value when its arithmetic wraps in the type: modulo powers of two.
+Alignment wrapped(Type t, const Alignment &a) {
+    if (a.modulus == 0) return t.element_of().can_represent(a.remainder) ? a : Alignment{1, 0};
+    const int64_t power = a.modulus & -a.modulus;
+    return reduced(std::min(power, int64_t(1) << (t.bits() - 2)), a.remainder);
+}
+
 // What holds of both.
 Alignment either(const Alignment &a, const Alignment &b) {
     Wide difference = Wide(a.remainder) - b.remainder;
@@ -77,7 +85,7 @@ Alignment NodeInfo::alignment(const LinearForm &f) {
         if (!mod || !without) continue;
         up_to = sum(up_to, scaled({as_const_int(mod->b).value_or(1), 0}, t.coefficient));
         without = add(*without, LinearForm{{{t.atom, 1}}, 0}, -t.coefficient);
-        if (without) without = add(*without, forms.of(mod->a), t.coefficient);
+        if (without) without = add(*without, exact_form(mod->a), t.coefficient);
     }
     if (!without || up_to.modulus <= 1) return r;
     for (const LinearTerm &t : without->terms) {
@@ -92,7 +100,9 @@ Alignment NodeInfo::compute_alignment(const Expr &e) {
     if (auto c = as_const_int(e)) return {0, *c};
     if (!is_exact(e.type())) return {1, 0};
     const LinearForm &f = forms.of(e);
-    if (!is_atom(f, e)) return alignment(f);
+    if (!is_atom(f, e)) {
+        return is_atom(exact_form(e), e) ? wrapped(e.type(), alignment(f)) : alignment(f);
+    }
     switch (e.kind()) {
     case NodeKind::Variable: {
         const KnownVariable *known = facts.find(e.as<Variable>()->name);
@@ -103,7 +113,11 @@ Alignment NodeInfo::compute_alignment(const Expr &e) {
         return is_exact(v.type()) && e.type().bits() >= v.type().bits() ? alignment(v)
                                                                         : Alignment{1, 0};
     }
-    case NodeKind::Mul: return product(alignment(e.as<Mul>()->a), alignment(e.as<Mul>()->b));
+    case NodeKind::Mul: {
+        const Alignment a = product(alignment(e.as<Mul>()->a), alignment(e.as<Mul>()->b));
+        const bool wraps = is_data(compute_origin(e)) && !fits_in(e.type(), compute_interval(e));
+        return wraps ? wrapped(e.type(), a) : a;
+    }
     case NodeKind::Min: return either(alignment(e.as<Min>()->a), alignment(e.as<Min>()->b));
     case NodeKind::Max: return either(alignment(e.as<Max>()->a), alignment(e.as<Max>()->b));
     case NodeKind::Select:

@@ -186,7 +186,7 @@ Interval BoundsFinder::within_known(Interval i, Type t, const ConstantInterval &
 Interval BoundsFinder::compute(const Expr &e) {
     Type t = e.type();
     if (is_exact(t)) {
-        LinearForm f = s.known.form(e);
+        LinearForm f = s.known.form(e);  // bounds are asked for of coordinates
         bool itself = f.terms.size() == 1 && f.constant == 0 && f.terms[0].atom.same_as(e);
         if (!itself) {
             // Let-bound values are looked into first, so that the form is found again.
@@ -287,7 +287,7 @@ std::optional<LinearForm> BoundsFinder::replaced(const LinearForm &f, const Line
                                                  const Expr &u) {
     LinearForm rest = f;
     std::erase_if(rest.terms, [&](const LinearTerm &o) { return o.atom.same_as(t.atom); });
-    return add(rest, s.known.form(u), t.coefficient);
+    return add(rest, s.known.exact_form(u), t.coefficient);
 }
 
 Expr BoundsFinder::sum_of_ends(const LinearForm &f, Type t, bool upper) {

@@ -56,7 +56,7 @@ Interval BoundsFinder::under(const Expr &condition, const Expr &value) {
         return plain;
     }
     if (!is_exact(a.type()) || a.type().is_vector()) return plain;
-    auto f = add(s.known.form(b), s.known.form(a), -1);
+    auto f = add(s.known.exact_form(b), s.known.exact_form(a), -1);
     if (!f) return plain;
     f->constant -= less;
     for (const LinearTerm &t : f->terms) {

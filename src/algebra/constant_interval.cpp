@@ -40,6 +40,11 @@ ConstantInterval negate(const ConstantInterval &a) { return ConstantInterval::po
 
 }  // namespace
 
+bool fits_in(Type t, const ConstantInterval &i) {
+    const Type element = t.element_of();
+    return i.bounded() && element.can_represent(i.min) && element.can_represent(i.max);
+}
+
 int64_t euclidean_div(int64_t a, int64_t b) {
     if (b == 0) return 0;
     if (b == -1) return a == ConstantInterval::lowest ? ConstantInterval::highest : -a;

@@ -31,6 +31,10 @@ struct ConstantInterval {
     friend bool operator==(const ConstantInterval &, const ConstantInterval &) = default;
 };
 
+// Returns true if both ends are known, and values of the type, also of one whose arithmetic is
+// otherwise taken not to overflow.
+bool fits_in(Type t, const ConstantInterval &i);
+
 ConstantInterval operator+(const ConstantInterval &a, const ConstantInterval &b);
 ConstantInterval operator-(const ConstantInterval &a, const ConstantInterval &b);
 ConstantInterval operator*(const ConstantInterval &a, const ConstantInterval &b);

@@ -111,7 +111,7 @@ int64_t Decisions::lower(const LinearForm &f, int64_t goal, int depth) {
 
 int64_t Decisions::lower_with(const LinearForm &f, const LinearTerm &t, const Expr &u, int64_t goal,
                               int depth) {
-    auto g = forms.substitute(f, t, u);
+    auto g = info.substitute(f, t, u);
     return g ? lower(*g, goal, depth) : none;
 }
 
@@ -179,7 +179,7 @@ int64_t Decisions::lower_by_division(const LinearForm &f, const LinearTerm &t, i
     const auto *d = t.atom.as<Div>();
     int64_t k = as_const_int(d->b).value();
     auto rest = scale(without(f, t.atom), k);
-    auto g = rest ? add(*rest, forms.of(d->a), t.coefficient) : std::nullopt;
+    auto g = rest ? add(*rest, info.exact_form(d->a), t.coefficient) : std::nullopt;
     if (!g) return none;
     if (t.coefficient > 0) {
         int64_t most = 0;

@@ -9,9 +9,8 @@ namespace tessera::algebra {
 class Decisions {
 public:
     // `effort`: how many steps a single search may take.
-    Decisions(Interner &nodes, LinearForms &forms, ScopedFacts &facts, NodeInfo &info,
-              Trends &trends, int effort)
-        : nodes(nodes), forms(forms), facts(facts), info(info), trends(trends), effort(effort) {}
+    Decisions(Interner &nodes, ScopedFacts &facts, NodeInfo &info, Trends &trends, int effort)
+        : nodes(nodes), facts(facts), info(info), trends(trends), effort(effort) {}
 
     // The largest constant found that `f` is never below; stops looking at `goal`.
     int64_t lower_bound(const LinearForm &f, int64_t goal);
@@ -45,7 +44,6 @@ private:
                                   int depth);
 
     Interner &nodes;
-    LinearForms &forms;
     ScopedFacts &facts;
     NodeInfo &info;
     Trends &trends;

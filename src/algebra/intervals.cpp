@@ -8,11 +8,6 @@ using namespace ir;
 
 namespace {
 
-// The interval if no value of it wraps in the type, else all values of the type.
-ConstantInterval unless_wrapped(Type t, const ConstantInterval &i) {
-    return i.fits(t) ? i : ConstantInterval::of_type(t);
-}
-
 // All values of the type, also of those whose arithmetic is taken not to overflow; of 64 bits,
 // what stands for unbounded.
 ConstantInterval range_of(Type t) {
@@ -22,12 +17,20 @@ ConstantInterval range_of(Type t) {
 
 }  // namespace
 
+// The interval if no value of it wraps in the type, else all values of the type. Of coordinates no
+// sum or product does.
+ConstantInterval NodeInfo::unless_wrapped(const Expr &e, const ConstantInterval &i) {
+    const Type t = e.type();
+    const bool wraps = is_exact(t) && is_data(compute_origin(e));
+    return (wraps ? fits_in(t, i) : i.fits(t)) ? i : ConstantInterval::of_type(t);
+}
+
 ConstantInterval NodeInfo::compute_interval(const Expr &e) {
     Type t = e.type();
     if (!t.is_int_or_uint()) return {};
     if (auto c = as_const_int(e)) return ConstantInterval::point(*c);
     if (is_exact(t)) {
-        const LinearForm &f = forms.of(e);
+        const LinearForm &f = exact_form(e);
         if (!is_atom(f, e)) return interval(f);
     }
     ConstantInterval all = ConstantInterval::of_type(t);
@@ -40,7 +43,7 @@ ConstantInterval NodeInfo::compute_interval(const Expr &e) {
         Type from = e.as<Cast>()->value.type();
         if (!from.is_int_or_uint()) return all;
         ConstantInterval i = interval(e.as<Cast>()->value);
-        if (!is_exact(t)) return unless_wrapped(t, i);
+        if (!is_exact(t)) return unless_wrapped(e, i);
         return t.can_represent(from) || (t.bits() == 64 && i.bounded()) ||
                        (i.bounded() && t.element_of().can_represent(i.min) &&
                         t.element_of().can_represent(i.max))
@@ -48,13 +51,20 @@ ConstantInterval NodeInfo::compute_interval(const Expr &e) {
                    : all;
     }
 #define ARITHMETIC(T, op)                                                                          \
-    case NodeKind::T: return unless_wrapped(t, interval(e.as<T>()->a) op interval(e.as<T>()->b));
+    case NodeKind::T: return unless_wrapped(e, interval(e.as<T>()->a) op interval(e.as<T>()->b));
         ARITHMETIC(Add, +)
         ARITHMETIC(Sub, -)
         ARITHMETIC(Mul, *)
-        ARITHMETIC(Div, /)
-        ARITHMETIC(Mod, %)
 #undef ARITHMETIC
+    case NodeKind::Div: {
+        ConstantInterval a = interval(e.as<Div>()->a), b = interval(e.as<Div>()->b);
+        // The least number by -1 wraps.
+        return b.min >= 0 && is_exact(t) ? a / b : unless_wrapped(e, a / b);
+    }
+    case NodeKind::Mod: {
+        ConstantInterval i = interval(e.as<Mod>()->a) % interval(e.as<Mod>()->b);
+        return i.fits(t) ? i : all;
+    }
     case NodeKind::Min: return min(interval(e.as<Min>()->a), interval(e.as<Min>()->b));
     case NodeKind::Max: return max(interval(e.as<Max>()->a), interval(e.as<Max>()->b));
     case NodeKind::Select: {
@@ -65,7 +75,7 @@ ConstantInterval NodeInfo::compute_interval(const Expr &e) {
     case NodeKind::Ramp: {
         const auto *r = e.as<Ramp>();
         ConstantInterval steps{0, r->lanes - 1};
-        return unless_wrapped(t, interval(r->base) + interval(r->stride) * steps);
+        return unless_wrapped(e, interval(r->base) + interval(r->stride) * steps);
     }
     case NodeKind::Let: return interval_of_let(*e.as<Let>());
     case NodeKind::Shuffle: {
@@ -79,11 +89,11 @@ ConstantInterval NodeInfo::compute_interval(const Expr &e) {
         ConstantInterval i = interval(r->value);
         int factor = r->value.type().lanes() / r->lanes;
         if (r->op == ReduceOp::Add) {
-            return unless_wrapped(t, i * ConstantInterval::point(factor));
+            return unless_wrapped(e, i * ConstantInterval::point(factor));
         }
         return r->op == ReduceOp::Min || r->op == ReduceOp::Max ? i : all;
     }
-    case NodeKind::IntrinsicCall: return interval_of_call(*e.as<IntrinsicCall>());
+    case NodeKind::IntrinsicCall: return interval_of_call(e, *e.as<IntrinsicCall>());
     default: return all;
     }
 }
@@ -96,7 +106,7 @@ ConstantInterval NodeInfo::interval_of_let(const Let &let) {
     return i;
 }
 
-ConstantInterval NodeInfo::interval_of_call(const IntrinsicCall &c) {
+ConstantInterval NodeInfo::interval_of_call(const Expr &e, const IntrinsicCall &c) {
     Type t = c.type;
     ConstantInterval all = ConstantInterval::of_type(t), zero = ConstantInterval::point(0);
     auto is_number = [&](size_t i) { return c.args[i].type().is_int_or_uint(); };
@@ -112,12 +122,12 @@ ConstantInterval NodeInfo::interval_of_call(const IntrinsicCall &c) {
     case Intrinsic::abs: {
         if (!is_number(0)) return all;
         ConstantInterval magnitude = max(arg(0), zero - arg(0));
-        return unless_wrapped(t, max(magnitude, zero));
+        return unless_wrapped(e, max(magnitude, zero));
     }
     case Intrinsic::absd: {
         if (!is_number(0)) return all;
         ConstantInterval d = arg(0) - arg(1);
-        return unless_wrapped(t, max(max(d, zero - d), zero));
+        return unless_wrapped(e, max(max(d, zero - d), zero));
     }
     case Intrinsic::bitwise_and: {
         ConstantInterval a = arg(0), b = arg(1);
@@ -131,7 +141,7 @@ ConstantInterval NodeInfo::interval_of_call(const IntrinsicCall &c) {
         if (a.min < 0 || b.min < 0 || !a.has_max() || !b.has_max()) return all;
         uint64_t bits = uint64_t(a.max) | uint64_t(b.max), ones = 1;
         while (ones - 1 < bits && ones < uint64_t(1) << 62) ones <<= 1;
-        return unless_wrapped(t, {0, bits < ones ? int64_t(ones - 1) : ConstantInterval::highest});
+        return unless_wrapped(e, {0, bits < ones ? int64_t(ones - 1) : ConstantInterval::highest});
     }
     case Intrinsic::shift_right: {
         auto k = as_const_int(c.args[1]);
@@ -142,7 +152,7 @@ ConstantInterval NodeInfo::interval_of_call(const IntrinsicCall &c) {
         auto k = as_const_int(c.args[1]);
         if (!k || *k < 0 || *k >= t.bits() || *k > 62) return all;
         ConstantInterval shifted = arg(0) * ConstantInterval::point(int64_t(1) << *k);
-        return range_of(t).contains(shifted) ? shifted : all;
+        return fits_in(t, shifted) ? shifted : all;
     }
     case Intrinsic::popcount:
     case Intrinsic::count_leading_zeros:
@@ -152,15 +162,15 @@ ConstantInterval NodeInfo::interval_of_call(const IntrinsicCall &c) {
         return min(max(arg(0), ConstantInterval::point(range_of(t).min)),
                    ConstantInterval::point(range_of(t).max));
     case Intrinsic::widening_add:
-    case Intrinsic::widen_right_add: return unless_wrapped(t, arg(0) + arg(1));
+    case Intrinsic::widen_right_add: return unless_wrapped(e, arg(0) + arg(1));
     case Intrinsic::widening_sub:
-    case Intrinsic::widen_right_sub: return unless_wrapped(t, arg(0) - arg(1));
+    case Intrinsic::widen_right_sub: return unless_wrapped(e, arg(0) - arg(1));
     case Intrinsic::widening_mul:
-    case Intrinsic::widen_right_mul: return unless_wrapped(t, arg(0) * arg(1));
+    case Intrinsic::widen_right_mul: return unless_wrapped(e, arg(0) * arg(1));
     case Intrinsic::halving_add:
-        return unless_wrapped(t, (arg(0) + arg(1)) / ConstantInterval::point(2));
+        return unless_wrapped(e, (arg(0) + arg(1)) / ConstantInterval::point(2));
     case Intrinsic::rounding_halving_add:
-        return unless_wrapped(t, (arg(0) + arg(1) + ConstantInterval::point(1)) /
+        return unless_wrapped(e, (arg(0) + arg(1) + ConstantInterval::point(1)) /
                                      ConstantInterval::point(2));
     default: return all;
     }

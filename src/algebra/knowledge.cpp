@@ -53,7 +53,7 @@ void Knowledge::learn_inequalities(const Expr &condition) {
 void Knowledge::learn_comparison(const Expr &condition) {
     auto difference = [&](const Expr &big, const Expr &small, int64_t less) {
         if (!is_exact(big.type()) || big.type().is_vector()) return;
-        auto f = add(form(big), form(small), -1);
+        auto f = add(exact_form(big), exact_form(small), -1);
         if (f) f = add(*f, LinearForm{{}, less}, -1);
         if (f) learn_inequality(*f);
     };

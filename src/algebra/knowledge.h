@@ -12,9 +12,9 @@ namespace tessera::algebra {
 class Knowledge {
 public:
     // `effort`: how many steps a single decision about an inequality may take.
-    explicit Knowledge(int effort)
-        : forms(nodes), info(nodes, forms, facts), trends(nodes, forms, facts, info),
-          decisions(nodes, forms, facts, info, trends, effort) {}
+    Knowledge(int effort, Arguments arguments)
+        : forms(nodes), info(nodes, forms, facts, arguments), trends(nodes, forms, facts, info),
+          decisions(nodes, facts, info, trends, effort) {}
     Knowledge(const Knowledge &) = delete;
     Knowledge &operator=(const Knowledge &) = delete;
 
@@ -23,17 +23,20 @@ public:
     void mark_impure(const Expr &e) { nodes.mark_impure(e); }
     bool is_stable(const Expr &e) { return info.is_stable(e); }
 
+    // Equal to the node modulo 2^32 (or 2^64): what sums and products are made of.
     const LinearForm &form(const Expr &e) { return forms.of(e); }
+    // Equal to the node as a whole number, for all that is no sum or product.
+    const LinearForm &exact_form(const Expr &e) { return info.exact_form(e); }
     std::optional<LinearForm> substitute(const LinearForm &f, const LinearTerm &t,
                                          const Expr &value) {
-        return forms.substitute(f, t, value);
+        return info.substitute(f, t, value);
     }
     ConstantInterval interval(const Expr &e) { return info.interval(e); }
     ConstantInterval interval(const LinearForm &f) { return info.interval(f); }
     ir::Alignment alignment(const Expr &e) { return info.alignment(e); }
     ir::Alignment alignment(const LinearForm &f) { return info.alignment(f); }
     // Returns true if the value may be any number of its type.
-    bool is_data(const Expr &e) { return info.origin(e).is_data(); }
+    bool is_data(const Expr &e) { return info.is_data(e); }
     bool may_overflow(const LinearForm &f, Type t) { return info.may_overflow(f, t); }
     bool has_value(const Expr &atom) const { return info.has_value(atom); }
     LinearForm with_values(const LinearForm &f) { return info.with_values(f); }

@@ -2,6 +2,7 @@
 #include "algebra/simplifier.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -208,6 +209,17 @@ LinearForm linear_form(const Expr &e, const Facts &facts) {
     }
     Simplifier simplifier(facts);
     return simplifier.known.form(simplifier(e));
+}
+
+bool may_wrap(const Expr &e) {
+    if (!is_exact(e.type())) return false;
+    bool reads = false;
+    for_each_node(e, [&](const Load &) { reads = true; });
+    for_each_node(e, [&](const Call &) { reads = true; });
+    if (!reads) return false;
+    Simplifier s;
+    const Expr simple = s(e);
+    return !(s.known.exact_form(simple) == s.known.form(simple));
 }
 
 ir::Alignment alignment_of(const Expr &e, const Facts &facts) {

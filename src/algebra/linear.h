@@ -5,7 +5,8 @@
 
 namespace tessera::algebra {
 
-// coefficient * atom; the atom is a simplified expression that is no sum itself.
+// coefficient * atom; the atom is a simplified expression, and no sum itself, but one that may
+// wrap.
 struct LinearTerm {
     Expr atom;
     int64_t coefficient = 0;
@@ -30,6 +31,10 @@ struct LinearForm {
 // The linear form of an integer scalar of 32 or 64 bits, signed. Sums of more than a few dozen
 // terms are kept as atoms, so that forms stay small.
 LinearForm linear_form(const Expr &e, const Facts &facts = {});
+
+// Returns true if the value may be the sum of numbers that are read, and of which it is not known
+// that it fits its type: then nothing follows for it from what it is made of.
+bool may_wrap(const Expr &e);
 
 // a + factor * b; none if a coefficient would overflow an int64.
 std::optional<LinearForm> add(const LinearForm &a, const LinearForm &b, int64_t factor = 1);

@@ -107,9 +107,13 @@ std::optional<LinearForm> LinearForms::compute_ramp(const Ramp &ramp) {
     return r;
 }
 
-std::optional<LinearForm> LinearForms::substitute(const LinearForm &f, const LinearTerm &t,
-                                                  const Expr &value) {
-    return replace(f, t, of(value));
+const LinearForm &LinearForms::as_atom(const Expr &e) {
+    if (const auto *found = atoms.find(e.get())) return **found;
+    Expr kept = nodes.intern(e);  // keeps the key alive
+    if (!kept.same_as(e)) return as_atom(kept);
+    auto &slot = atoms[kept.get()];
+    slot = std::make_unique<LinearForm>(LinearForm{{{kept, 1}}, 0});
+    return *slot;
 }
 
 }  // namespace tessera::algebra

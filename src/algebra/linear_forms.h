@@ -11,11 +11,10 @@ class LinearForms {
 public:
     explicit LinearForms(Interner &nodes) : nodes(nodes) {}
 
+    // Equal to the node modulo 2^32 (or 2^64): sums wrap.
     const LinearForm &of(const Expr &e);
-    // The form with the value in place of the atom of the term; none if a coefficient would
-    // overflow an int64.
-    std::optional<LinearForm> substitute(const LinearForm &f, const LinearTerm &t,
-                                         const Expr &value);
+    // The form that is the node, whatever it is, as an atom.
+    const LinearForm &as_atom(const Expr &e);
 
 private:
     LinearForm compute(const Expr &e);
@@ -25,7 +24,7 @@ private:
     std::optional<LinearForm> compute_ramp(const ir::Ramp &r);
 
     Interner &nodes;
-    NodeMap<std::unique_ptr<LinearForm>> forms;
+    NodeMap<std::unique_ptr<LinearForm>> forms, atoms;
 };
 
 // Returns true for the types whose sums are worked on as linear forms.

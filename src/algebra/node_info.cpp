@@ -58,17 +58,30 @@ bool is_large_factor(int64_t v, Type t) {
 
 }  // namespace
 
-bool NodeInfo::may_overflow(const LinearForm &f, Type t) {
-    Type element = t.element_of();
-    bool is_atom = f.constant == 0 && f.terms.size() == 1;
-    bool is_data = is_large_number(f.constant, element);
+bool NodeInfo::may_overflow(const LinearForm &f, Type t) { return may_exceed(f, t, true); }
+
+// Coordinates with data that is within a quarter of the type are coordinates, too.
+bool NodeInfo::may_exceed(const LinearForm &f, Type t, bool counts_arguments) {
+    if (f.terms.size() == 1 && f.constant == 0 && f.terms[0].coefficient == 1) return false;
+    const Type element = t.element_of();
+    LinearForm data{{}, f.constant};
     for (const LinearTerm &term : f.terms) {
-        is_data |= origin(term.atom).is_data() || is_large_factor(term.coefficient, element);
-        is_atom &= term.coefficient == 1;
+        const Origin o = origin(term.atom);
+        const bool is_data = o.is_read || o.is_large || (o.is_passed && counts_arguments) ||
+                             is_large_factor(term.coefficient, element);
+        if (is_data) data.terms.push_back(term);
     }
-    if (is_atom || !is_data) return false;
-    ConstantInterval i = interval(f);
-    return !i.bounded() || !element.can_represent(i.min) || !element.can_represent(i.max);
+    if (data.terms.empty() && !is_large_number(f.constant, element)) return false;
+    const ConstantInterval all = interval(f), part = interval(data);
+    if (fits_in(element, all)) return false;
+    const bool has_coordinates = data.terms.size() < f.terms.size();
+    return !has_coordinates || !part.bounded() || is_large_number(part.min, element) ||
+           is_large_number(part.max, element);
+}
+
+const LinearForm &NodeInfo::exact_form(const Expr &e) {
+    const LinearForm &f = forms.of(e);
+    return may_exceed(f, e.type(), are_arguments_data()) ? forms.as_atom(e) : f;
 }
 
 Origin NodeInfo::compute_origin(const Expr &e) {
@@ -125,7 +138,8 @@ KnownVariable NodeInfo::variable_of(const Expr &value) {
     if (!nodes.is_pure(value)) return k;
     if (value.type().is_int_or_uint()) {
         k.origin = origin(value);
-        k.origin.is_passed = false;  // what lowering makes of arguments are ends of regions
+        // What lowering makes of arguments are ends of regions.
+        if (arguments == Arguments::AreCoordinates) k.origin.is_passed = false;
         k.constants = interval(value);
         k.alignment = alignment(value);
     }
@@ -146,7 +160,7 @@ LinearForm NodeInfo::with_values(LinearForm f) {
         const Expr &atom = f.terms[i].atom;
         std::optional<LinearForm> next;
         if (has_value(atom)) {
-            next = forms.substitute(f, f.terms[i], facts.find(atom.as<Variable>()->name)->value);
+            next = substitute(f, f.terms[i], facts.find(atom.as<Variable>()->name)->value);
         }
         if (next) {
             f = *next;

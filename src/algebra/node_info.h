@@ -8,17 +8,28 @@ namespace tessera::algebra {
 // force; for this component only. Each answer is found once in a scope.
 class NodeInfo {
 public:
-    NodeInfo(Interner &nodes, LinearForms &forms, ScopedFacts &facts)
-        : nodes(nodes), forms(forms), facts(facts) {}
+    NodeInfo(Interner &nodes, LinearForms &forms, ScopedFacts &facts, Arguments arguments)
+        : nodes(nodes), forms(forms), facts(facts), arguments(arguments) {}
 
     ConstantInterval interval(const Expr &e) { return info(e).interval; }  // over all lanes
     ConstantInterval interval(const LinearForm &f);
     ir::Alignment alignment(const Expr &e) { return info(e).alignment; }
     ir::Alignment alignment(const LinearForm &f);
     Origin origin(const Expr &e) { return info(e).origin; }
+    // Returns true if sums and products of such values may wrap.
+    bool is_data(const Expr &e) { return is_data(origin(e)); }
     // Returns true if the form may overflow where what it was made of does not. Coordinates and
     // sizes are taken to be far from the ends of their types; what a program reads may be anything.
     bool may_overflow(const LinearForm &f, Type t);
+    // The form that has the value of the node as a whole number, too, and not only modulo 2^32: of
+    // a sum of data that may wrap, the sum as an atom. All but sums and products ask for this one.
+    const LinearForm &exact_form(const Expr &e);
+    // The form with the value in place of the atom of the term, as a whole number; none if a
+    // coefficient would overflow an int64.
+    std::optional<LinearForm> substitute(const LinearForm &f, const LinearTerm &t,
+                                         const Expr &value) {
+        return replace(f, t, exact_form(value));
+    }
     bool is_stable(const Expr &e);  // no effects, and no stores can change it
 
     // What is known of a variable that has the value, but for its trend.
@@ -42,17 +53,24 @@ private:
     Info info(const Expr &e);
     Info compute_info(const Expr &e);
     Origin compute_origin(const Expr &e);
+    bool are_arguments_data() const { return arguments == Arguments::MayBeAnything; }
+    bool is_data(const Origin &o) const {
+        return o.is_read || o.is_large || (o.is_passed && are_arguments_data());
+    }
+    bool may_exceed(const LinearForm &f, Type t, bool counts_arguments);
     const ir::Mod *as_remainder(const Expr &atom);
     // intervals.cpp
     ConstantInterval compute_interval(const Expr &e);
+    ConstantInterval unless_wrapped(const Expr &e, const ConstantInterval &i);
     ConstantInterval interval_of_let(const ir::Let &let);
-    ConstantInterval interval_of_call(const ir::IntrinsicCall &c);
+    ConstantInterval interval_of_call(const Expr &e, const ir::IntrinsicCall &c);
     // alignments.cpp
     ir::Alignment compute_alignment(const Expr &e);
 
     Interner &nodes;
     LinearForms &forms;
     ScopedFacts &facts;
+    const Arguments arguments;
     NodeMap<Info> infos;
     NodeMap<bool> stable;
 };

@@ -186,7 +186,7 @@ thread_local Simplifier *shared_bounds = nullptr;
 std::optional<int64_t> upper_bound_by(Simplifier &s, const Expr &e) {
     const Expr simple = s(e);
     if (!s.known.is_pure(simple)) return std::nullopt;
-    int64_t bound = is_exact(e.type()) ? s.known.upper_bound(s.known.form(simple))
+    int64_t bound = is_exact(e.type()) ? s.known.upper_bound(s.known.exact_form(simple))
                                        : s.known.interval(simple).max;
     if (bound == ConstantInterval::highest && is_exact(e.type()))
         bound = Distances(s.known).upper_bound(s.known.form(simple));
@@ -197,7 +197,7 @@ std::optional<int64_t> upper_bound_by(Simplifier &s, const Expr &e) {
 std::optional<int64_t> lower_bound_by(Simplifier &s, const Expr &e) {
     const Expr simple = s(e);
     if (!s.known.is_pure(simple)) return std::nullopt;
-    int64_t bound = is_exact(e.type()) ? s.known.lower_bound(s.known.form(simple))
+    int64_t bound = is_exact(e.type()) ? s.known.lower_bound(s.known.exact_form(simple))
                                        : s.known.interval(simple).min;
     if (bound == ConstantInterval::lowest && is_exact(e.type())) {
         const auto negated = scale(s.known.form(simple), -1);

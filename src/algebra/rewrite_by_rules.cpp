@@ -2,6 +2,7 @@
 #include "algebra/rewriter.h"
 #include "algebra/rules/rules.h"
 #include "ir/operators.h"
+#include <algorithm>
 
 // The rules of algebra/rules: the first that matches, if its condition holds.
 namespace tessera::algebra {
@@ -30,6 +31,13 @@ Type type_of_pattern(const PatternNode &p, const Bindings &m) {
     }
 }
 
+// Returns true if sums and products of what has matched may wrap.
+bool is_any_data(Knowledge &known, const Bindings &m) {
+    return std::ranges::any_of(m.wild, [&](const Expr &e) {
+        return e.defined() && e.type().is_int() && known.is_data(e);
+    });
+}
+
 }  // namespace
 
 Expr Rewriter::apply_rules(const Expr &node) {
@@ -41,6 +49,7 @@ Expr Rewriter::apply_rules(const Expr &node) {
     for (const rules::Rule &rule : table->for_first_operand(first.kind())) {
         Bindings m;
         if (!match(*rule.before.share(), node, m) || !in_domain(rule.domain, node)) continue;
+        if (rule.domain == rules::Domain::Exact && is_any_data(known, m)) continue;
         if (rule.condition.defined()) {
             auto holds = rules::value_of(*rule.condition.share(), m);
             if (!holds || !*holds) continue;

@@ -45,11 +45,23 @@ std::optional<LinearForm> minus_one(std::optional<LinearForm> f) {
 
 }  // namespace
 
+// What is equal modulo 2^32 is equal, whatever wraps.
+std::optional<bool> Rewriter::decide_wrapping_equality(NodeKind op, const Expr &a, const Expr &b) {
+    if (op != NodeKind::EQ && op != NodeKind::NE) return std::nullopt;
+    const auto f = add(known.form(b), known.form(a), -1);
+    if (!f || !f->is_constant()) return std::nullopt;
+    const bool differ = a.type().bits() == 32 ? uint32_t(f->constant) != 0 : f->constant != 0;
+    return differ == (op == NodeKind::NE);
+}
+
 Expr Rewriter::make_exact_comparison(NodeKind op, const Expr &a, const Expr &b) {
-    auto f = add(known.form(b), known.form(a), -1);
+    if (auto holds = decide_wrapping_equality(op, a, b)) {
+        return intern(make_const(Bool(a.type().lanes()), *holds));
+    }
+    auto f = add(known.exact_form(b), known.exact_form(a), -1);
     if (op == NodeKind::LT) f = minus_one(std::move(f));
     if (!f) return raw(op, a, b);
-    recombine(*f);
+    recombine(*f, Sums::AreExact);
     NodeKind zero_op = op == NodeKind::LT || op == NodeKind::LE ? NodeKind::GE : op;
     Type t = a.type();
     if (t.is_scalar()) {
@@ -89,12 +101,12 @@ Expr Rewriter::make_at_least_zero(LinearForm f, Type t) {
     auto k = d && f.terms.size() == 1 ? as_const_int(d->b) : std::nullopt;
     if (k && *k > 0) {
         // u / k >= -c  is  u >= -c * k, and u / k <= c  is  u <= c * k + k - 1.
-        auto u = scale(known.form(d->a), first.coefficient);
+        auto u = scale(known.exact_form(d->a), first.coefficient);
         LinearForm bound{{}, f.constant};
         auto moved = u ? add(*u, bound, *k) : std::nullopt;
         if (moved && first.coefficient < 0) moved = add(*moved, LinearForm{{}, *k - 1});
         if (moved) {
-            recombine(*moved);
+            recombine(*moved, Sums::AreExact);
             Expr e = make_at_least_zero(*moved, t);
             if (e.defined()) return e;
         }
@@ -120,8 +132,8 @@ Expr Rewriter::split_comparison(const LinearForm &f, Type t) {
         }
         auto with_u = known.substitute(f, term, u), with_v = known.substitute(f, term, v);
         if (!with_u || !with_v) continue;
-        recombine(*with_u);
-        recombine(*with_v);
+        recombine(*with_u, Sums::AreExact);
+        recombine(*with_v, Sums::AreExact);
         auto decide = [&](const LinearForm &g) {
             if (known.lower_bound(g, 0) >= 0) return 1;
             return known.upper_bound(g, -1) <= -1 ? 0 : -1;

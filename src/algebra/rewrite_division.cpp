@@ -4,8 +4,9 @@
 #include <algorithm>
 
 // Division and modulus of exact integers by a constant k. The operand is k * Q + R, where R keeps
-// what k does not divide; a is R / k + Q, and R % k. Where R may overflow while the operand as it
-// is written does not, as (x - 5) / 3 = (x + 1) / 3 - 2 for the largest x, that stays.
+// what k does not divide; a is R / k + Q, and R % k. Where the operand may wrap, or R may while the
+// operand as it is written does not, as (x - 5) / 3 = (x + 1) / 3 - 2 for the largest x, that
+// stays.
 namespace tessera::algebra {
 
 using namespace ir;
@@ -87,18 +88,19 @@ Expr Rewriter::make_division(const Expr &a, int64_t k) {
         return make_sum(intern(make_zero(t)), make_division(a, -k), -1);
     }
     const int64_t whole_k = k;
+    const LinearForm whole = known.exact_form(a);
     LinearForm q, r;
-    for (const LinearTerm &term : known.form(a).terms) {
+    for (const LinearTerm &term : whole.terms) {
         if (term.coefficient % k == 0) {
             q.terms.push_back({term.atom, term.coefficient / k});
         } else {
             r.terms.push_back(term);
         }
     }
-    int64_t constant = known.form(a).constant;
+    int64_t constant = whole.constant;
     auto finish = [&](const Expr &quotient) {
-        Expr whole = make_expr(q, t);
-        return quotient.defined() ? make_sum(whole, quotient, 1) : whole;
+        Expr multiple = make_expr(q, t);
+        return quotient.defined() ? make_sum(multiple, quotient, 1) : multiple;
     };
     int64_t g = k;
     for (const LinearTerm &term : r.terms) g = common_divisor(g, term.coefficient);
@@ -113,7 +115,7 @@ Expr Rewriter::make_division(const Expr &a, int64_t k) {
         return finish({});
     }
     if (k == 1) return finish(make_expr(r, t));
-    if (!(r == known.form(a)) && known.may_overflow(r, t)) {
+    if (!(r == whole) && known.may_overflow(r, t)) {
         return as_written(NodeKind::Div, a, whole_k);
     }
     Aligned parts = split_aligned(known, r, k);
@@ -131,8 +133,11 @@ Expr Rewriter::make_division(const Expr &a, int64_t k) {
         if (m && *m > 0 && !__builtin_mul_overflow(*m, k, &product) &&
             !__builtin_mul_overflow(*m, r.constant, &moved) &&
             t.element_of().can_represent(product) && t.element_of().can_represent(moved)) {
-            Expr sum = make_sum(inner->a, intern(make_const(t, moved)), 1);
-            if (!known.may_overflow(known.form(sum), t)) return finish(make_division(sum, product));
+            const auto f = add(known.exact_form(inner->a), LinearForm{{}, moved});
+            if (f && !known.may_overflow(*f, t)) {
+                Expr sum = make_sum(inner->a, intern(make_const(t, moved)), 1);
+                return finish(make_division(sum, product));
+            }
         }
     }
     Expr rest = make_expr(r, t), divisor = intern(make_const(t, k));
@@ -155,15 +160,18 @@ Expr Rewriter::make_modulus(const Expr &a, int64_t k) {
         auto m = as_const_int(inner->b);
         if (m && *m > 0 && *m % k == 0) return make_modulus(inner->a, k);
     }
+    // What wraps has the same remainder modulo powers of two.
+    const bool is_power = (k & (k - 1)) == 0;
+    const LinearForm whole = is_power ? known.form(a) : known.exact_form(a);
     LinearForm r;
-    r.constant = positive_mod(known.form(a).constant, k);
-    for (const LinearTerm &term : known.form(a).terms) {
+    r.constant = positive_mod(whole.constant, k);
+    for (const LinearTerm &term : whole.terms) {
         if (term.coefficient % k == 0) continue;
         const auto *inner = term.atom.as<Mod>();
         auto m = inner ? as_const_int(inner->b) : std::nullopt;
         if (m && *m > 0 && *m % k == 0) {
             // Unless the sum might overflow, as (x % 1000 + y % 1000) % 1000 does not.
-            auto replaced = known.substitute(known.form(a), term, inner->a);
+            auto replaced = known.substitute(whole, term, inner->a);
             bool fits = replaced && !known.may_overflow(*replaced, t);
             Expr e = fits ? make_expr(*replaced, t) : Expr();
             if (e.defined()) return make_modulus(e, k);
@@ -179,7 +187,9 @@ Expr Rewriter::make_modulus(const Expr &a, int64_t k) {
         r.constant -= *q * k;
         return make_expr(r, t);
     }
-    if (!(r == known.form(a)) && known.may_overflow(r, t)) return as_written(NodeKind::Mod, a, k);
+    if (!(r == whole) && !is_power && known.may_overflow(r, t)) {
+        return as_written(NodeKind::Mod, a, k);
+    }
     int64_t g = k;
     for (const LinearTerm &term : r.terms) g = common_divisor(g, term.coefficient);
     if (g > 1) {

@@ -51,7 +51,7 @@ std::optional<Comparison> comparison_of(Knowledge &known, const Expr &e) {
         return std::nullopt;
     }
     if (!is_exact(a.type()) || a.type().is_vector()) return std::nullopt;
-    auto f = add(known.form(b), known.form(a), -1);
+    auto f = add(known.exact_form(b), known.exact_form(a), -1);
     if (f && strict) f = add(*f, LinearForm{{}, -1});
     if (!f) return std::nullopt;
     return Comparison{*f, a.type(), equality};
@@ -219,7 +219,7 @@ Expr Rewriter::select_of_forms(const Expr &condition, const Expr &a, const Expr 
         return other.coefficient_of(t.atom) != t.coefficient;
     });
     if (common.constant != other.constant) common.constant = 0;
-    auto difference = add(known.form(a), other, -1);
+    auto difference = add(known.exact_form(a), known.exact_form(b), -1);
     auto c = comparison_of(known, condition);
     if (difference && c && !c->equality && a.type().is_scalar()) {
         for (int64_t sign : {1, -1}) {

@@ -90,7 +90,7 @@ int Rewriter::compare_order(const Expr &a, const Expr &b) {
     if (is_lowest(b) || is_highest(a)) return 1;
     if (is_lowest(a) || is_highest(b)) return -1;
     if (is_exact(t)) {
-        auto difference = add(known.form(a), known.form(b), -1);
+        auto difference = add(known.exact_form(a), known.exact_form(b), -1);
         if (!difference) return 0;
         if (known.lower_bound(*difference, 0) >= 0) return 1;
         return known.upper_bound(*difference, 0) <= 0 ? -1 : 0;
@@ -144,7 +144,7 @@ Expr Rewriter::factor_min_max(NodeKind op, const Expr &a, const Expr &b) {
         return make_broadcast(make_normal(op, splat_a->value, splat_b->value), splat_a->lanes);
     }
     if (!is_exact(t)) return {};
-    std::vector<LinearForm> forms{known.form(a), known.form(b)};
+    std::vector<LinearForm> forms{known.exact_form(a), known.exact_form(b)};
     LinearForm common = common_part(forms);
     for (LinearForm &f : forms) {
         auto rest = add(f, common, -1);
@@ -162,7 +162,7 @@ Expr Rewriter::factor_min_max(NodeKind op, const Expr &a, const Expr &b) {
     Expr u = make_expr(forms[0], t), v = make_expr(forms[1], t);
     if (!u.defined() || !v.defined()) return {};
     auto whole = add(common, known.form(make_normal(factor < 0 ? dual(op) : op, u, v)), factor);
-    if (whole) recombine(*whole);
+    if (whole) recombine(*whole, Sums::MayWrap);
     return whole ? make_expr(*whole, t) : Expr();
 }
 

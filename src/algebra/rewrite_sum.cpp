@@ -46,7 +46,7 @@ Expr Rewriter::make_expr(const LinearForm &f, Type t) {
 Expr Rewriter::make_sum(const Expr &a, const Expr &b, int64_t factor) {
     auto f = add(known.form(a), known.form(b), factor);
     if (f) {
-        recombine(*f);
+        recombine(*f, Sums::MayWrap);
         Expr e = make_expr(*f, a.type());
         if (e.defined()) return e;
     }
@@ -94,14 +94,14 @@ Expr Rewriter::make_product(const Expr &a, const Expr &b) {
 }
 
 // Whether that changed anything.
-bool Rewriter::recombine(LinearForm &f) {
+bool Rewriter::recombine(LinearForm &f, Sums sums) {
     bool changed = false;
-    for (int i = 0; i < 64 && recombine_once(f); i++) changed = true;
-    return recombine_lanes(f) || changed;
+    for (int i = 0; i < 64 && recombine_once(f, sums); i++) changed = true;
+    return recombine_lanes(f, sums) || changed;
 }
 
 // The scalars that a vector's terms are made of, as they recombine by themselves.
-bool Rewriter::recombine_lanes(LinearForm &f) {
+bool Rewriter::recombine_lanes(LinearForm &f, Sums sums) {
     if (f.terms.size() < 2 || f.terms[0].atom.type().is_scalar()) return false;
     Type type = f.terms[0].atom.type(), element = type.element_of();
     LinearForm base, stride, rest{{}, f.constant};
@@ -116,8 +116,8 @@ bool Rewriter::recombine_lanes(LinearForm &f) {
             rest.terms.push_back(t);
         }
     }
-    bool changed = recombine(base);
-    if (!recombine(stride) && !changed) return false;
+    bool changed = recombine(base, sums);
+    if (!recombine(stride, sums) && !changed) return false;
     Expr b = make_expr(base, element), s = make_expr(stride, element);
     if (!b.defined() || !s.defined()) return false;
     auto sum = add(rest, known.form(intern(Broadcast::make(b, type.lanes()))));
@@ -129,12 +129,12 @@ bool Rewriter::recombine_lanes(LinearForm &f) {
     return sum.has_value();
 }
 
-bool Rewriter::recombine_once(LinearForm &f) {
+bool Rewriter::recombine_once(LinearForm &f, Sums sums) {
     for (size_t i = 0; i < f.terms.size(); i++) {
         LinearTerm t = f.terms[i];
         switch (t.atom.kind()) {
         case NodeKind::Div:
-            if (recombine_division(f, t)) return true;
+            if (recombine_division(f, t, sums)) return true;
             break;
         case NodeKind::Variable:
             if (t.coefficient > 0 && recombine_lets(f, t)) return true;
@@ -142,7 +142,7 @@ bool Rewriter::recombine_once(LinearForm &f) {
         case NodeKind::Min:
         case NodeKind::Select:
             for (size_t j = 0; j < f.terms.size(); j++) {
-                if (j != i && recombine_pair(f, t, LinearTerm(f.terms[j]))) return true;
+                if (j != i && recombine_pair(f, t, LinearTerm(f.terms[j]), sums)) return true;
             }
             break;
         default: break;
@@ -152,11 +152,11 @@ bool Rewriter::recombine_once(LinearForm &f) {
 }
 
 // (u / k) * k + u % k is u, and u - (u / k) * k is u % k.
-bool Rewriter::recombine_division(LinearForm &f, const LinearTerm &t) {
+bool Rewriter::recombine_division(LinearForm &f, const LinearTerm &t, Sums sums) {
     const auto *d = t.atom.as<Div>();
     auto k = as_const_int(d->b);
     if (!k || *k <= 0 || t.coefficient % *k != 0) return false;
-    LinearForm u = known.form(d->a);
+    LinearForm u = form_for(d->a, sums);
     int64_t factor = t.coefficient / *k;
     LinearForm quotient{{{t.atom, t.coefficient}}, 0};
     Expr modulus = make_modulus(d->a, *k);
@@ -174,7 +174,7 @@ bool Rewriter::recombine_division(LinearForm &f, const LinearTerm &t) {
         }
         if (!all) return false;
         r = add(f, u, factor);
-        if (r) r = add(*r, known.form(modulus), -factor);
+        if (r) r = add(*r, form_for(modulus, sums), -factor);
     }
     if (r) r = add(*r, quotient, -1);
     if (!r || r->terms.size() >= f.terms.size()) return false;
@@ -217,8 +217,22 @@ bool are_selects_by_same(const LinearTerm &s, const LinearTerm &t) {
 
 }  // namespace
 
+// Undefined where a sum may wrap that has to be exact.
+Expr Rewriter::sum_of_selects(const Select &p, const Select &q, int64_t factor, Sums sums) {
+    auto sum = [&](const Expr &a, const Expr &b) -> Expr {
+        const auto f = add(form_for(a, sums), form_for(b, sums), factor);
+        const bool wraps = sums == Sums::AreExact && (!f || known.may_overflow(*f, a.type()));
+        return wraps ? Expr() : make_sum(a, b, factor);
+    };
+    merging++;
+    const Expr u = sum(p.true_value, q.true_value), v = sum(p.false_value, q.false_value);
+    const Expr merged = u.defined() && v.defined() ? make_select(p.condition, u, v) : Expr();
+    merging--;
+    return merged;
+}
+
 // min(a, b) + max(a, b) is a + b; select(q, a, b) + select(q, c, d) is select(q, a + c, b + d).
-bool Rewriter::recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t) {
+bool Rewriter::recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t, Sums sums) {
     const bool selects = are_selects_by_same(s, t) && merging < max_merging;
     if (!selects && !are_min_and_max_of_same(s, t)) return false;
     LinearForm both{{s}, 0};
@@ -226,16 +240,13 @@ bool Rewriter::recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTe
     std::optional<LinearForm> r = add(f, both, -1);
     if (!r) return false;
     if (const auto *low = s.atom.as<Min>()) {
-        r = add(*r, known.form(low->a), s.coefficient);
-        if (r) r = add(*r, known.form(low->b), s.coefficient);
+        r = add(*r, form_for(low->a, sums), s.coefficient);
+        if (r) r = add(*r, form_for(low->b, sums), s.coefficient);
     } else {
-        const auto *p = s.atom.as<Select>(), *q = t.atom.as<Select>();
-        merging++;
-        int64_t factor = s.coefficient * t.coefficient;
-        Expr merged = make_select(p->condition, make_sum(p->true_value, q->true_value, factor),
-                                  make_sum(p->false_value, q->false_value, factor));
-        merging--;
-        r = add(*r, known.form(merged), s.coefficient);
+        Expr merged = sum_of_selects(*s.atom.as<Select>(), *t.atom.as<Select>(),
+                                     s.coefficient * t.coefficient, sums);
+        if (!merged.defined()) return false;
+        r = add(*r, form_for(merged, sums), s.coefficient);
     }
     if (!r) return false;
     f = *r;

@@ -48,12 +48,19 @@ private:
     Expr build(const void *pattern, const void *bindings, Type expected);
     // rewrite_sum.cpp
     Expr make_product(const Expr &a, const Expr &b);
-    bool recombine(LinearForm &f);
-    bool recombine_lanes(LinearForm &f);
-    bool recombine_once(LinearForm &f);
-    bool recombine_division(LinearForm &f, const LinearTerm &t);
+    // What a form stands for, and has to after it is recombined: a value of its type, which is what
+    // it is modulo 2^32 (or 2^64), or a whole number, which may be none of the type.
+    enum class Sums : uint8_t { MayWrap, AreExact };
+    const LinearForm &form_for(const Expr &e, Sums sums) {
+        return sums == Sums::AreExact ? known.exact_form(e) : known.form(e);
+    }
+    bool recombine(LinearForm &f, Sums sums);
+    bool recombine_lanes(LinearForm &f, Sums sums);
+    bool recombine_once(LinearForm &f, Sums sums);
+    bool recombine_division(LinearForm &f, const LinearTerm &t, Sums sums);
     bool recombine_lets(LinearForm &f, const LinearTerm &t);
-    bool recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t);
+    bool recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t, Sums sums);
+    Expr sum_of_selects(const ir::Select &p, const ir::Select &q, int64_t factor, Sums sums);
     // rewrite_division.cpp
     Expr make_division(const Expr &a, int64_t divisor);
     Expr make_modulus(const Expr &a, int64_t divisor);
@@ -65,6 +72,7 @@ private:
     int compare_order(const Expr &a, const Expr &b);
     // rewrite_compare.cpp
     Expr make_exact_comparison(ir::NodeKind op, const Expr &a, const Expr &b);
+    std::optional<bool> decide_wrapping_equality(ir::NodeKind op, const Expr &a, const Expr &b);
     Expr split_comparison(const LinearForm &f, Type t);
     Expr make_at_least_zero(LinearForm f, Type t);
     Expr make_equality(LinearForm f, Type t, bool equal);

@@ -18,11 +18,14 @@ struct Origin {
     bool is_passed = false;  // as a scalar argument
     bool is_large = false;   // a number, or multiplied by one, that no coordinate has
 
-    bool is_data() const { return is_read || is_passed || is_large; }
     Origin operator|(const Origin &o) const {
         return {is_read || o.is_read, is_passed || o.is_passed, is_large || o.is_large};
     }
 };
+
+// What scalar arguments are taken for: coordinates and sizes, where regions and loops are thought
+// about, or numbers with which a program computes.
+enum class Arguments : uint8_t { AreCoordinates, MayBeAnything };
 
 // How a value follows the leaves that are left of it when what is known of variables is put in
 // for them. Sets of leaves, by hash.

@@ -10,8 +10,11 @@ class Simplifier {
 public:
     // `effort`: how many steps a single decision about an inequality may take; all that are made
     // for one expression may take as many as 128 of them. The facts must live as long as the
-    // simplifier, which looks at those about a variable when it meets one.
-    explicit Simplifier(const Facts &facts = no_facts, int effort = 32);
+    // simplifier, which looks at those about a variable when it meets one. Of a single expression
+    // scalar arguments are taken for coordinates, as those of regions are.
+    explicit Simplifier(const Facts &facts = no_facts, int effort = usual_effort,
+                        Arguments arguments = Arguments::AreCoordinates);
+    static constexpr int usual_effort = 32;
 
     Expr operator()(const Expr &e);  // memoised
     // Returns true while an expression is simplified, in whose midst others have other facts.

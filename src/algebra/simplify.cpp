@@ -54,8 +54,8 @@ bool is_cheap(const Expr &e) {
 
 const Facts Simplifier::no_facts;
 
-Simplifier::Simplifier(const Facts &facts, int effort)
-    : known(effort), rewriter(known), given(facts) {
+Simplifier::Simplifier(const Facts &facts, int effort, Arguments arguments)
+    : known(effort, arguments), rewriter(known), given(facts) {
     for (const Expr &e : facts.known_true) learn((*this)(e));
 }
 

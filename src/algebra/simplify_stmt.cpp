@@ -15,7 +15,8 @@ constexpr int deepest_fact = 30;
 
 class StmtSimplifier {
 public:
-    explicit StmtSimplifier(const Facts &facts) : s(facts) {}
+    explicit StmtSimplifier(const Facts &facts)
+        : s(facts, Simplifier::usual_effort, Arguments::MayBeAnything) {}
 
     Stmt operator()(const Stmt &stmt) {
         if (!stmt.defined()) return stmt;
@@ -72,7 +73,7 @@ private:
     Stmt visit_loop(const Stmt &stmt, const For &loop) {
         Expr min = s(loop.min), extent = s(loop.extent);
         bool pure = s.known.is_pure(min) && s.known.is_pure(extent);
-        if (pure && s.known.upper_bound(s.known.form(extent), 0) <= 0) return no_op();
+        if (pure && s.known.upper_bound(s.known.exact_form(extent), 0) <= 0) return no_op();
         // Those of a kernel say how it is launched.
         const bool is_of_kernel = traits_of(loop.loop_kind).gpu != GPULevel::None;
         if (is_one(extent) && !is_of_kernel)

@@ -131,7 +131,7 @@ private:
     Interval compare(const Expr &a, const Expr &b, NodeKind op, bool outer) {
         if (!is_exact(a.type()) || !s.known.is_pure(a) || !s.known.is_pure(b))
             return unknown(outer);
-        auto f = add(s.known.form(b), s.known.form(a), -1);
+        auto f = add(s.known.exact_form(b), s.known.exact_form(a), -1);
         if (f && op == NodeKind::LT) f = add(*f, LinearForm{{}, 1}, -1);
         if (!f) return unknown(outer);
         Type t = a.type();
@@ -170,7 +170,7 @@ private:
     }
 
     std::optional<LinearForm> replaced(const LinearForm &f, const LinearTerm &t, const Expr &u) {
-        return add(without(f, t), s.known.form(u), t.coefficient);
+        return add(without(f, t), s.known.exact_form(u), t.coefficient);
     }
 
     static LinearForm without(const LinearForm &f, const LinearTerm &t) {
@@ -264,11 +264,11 @@ private:
             // u / k >= -rest  is  u >= -rest * k;  u / k <= rest  is  u <= rest * k + k - 1.
             auto g = scale(rest, *k);
             if (g && c < 0) g = add(*g, LinearForm{{}, *k - 1});
-            if (g) g = add(*g, s.known.form(d.a), c);
+            if (g) g = add(*g, s.known.exact_form(d.a), c);
             return g ? at_least_zero(*g, t, outer, splits) : unknown(outer);
         }
         auto g = scale(rest, *k);
-        if (g) g = add(*g, s.known.form(d.a), c);
+        if (g) g = add(*g, s.known.exact_form(d.a), c);
         bool remainder_counts = (c > 0) != outer;
         if (g && remainder_counts) g = add(*g, LinearForm{{}, *k - 1}, -c);
         return g ? at_least_zero(*g, t, outer, splits) : unknown(outer);
@@ -286,9 +286,9 @@ private:
         for (const LinearTerm &o : rest.terms) {
             if (depends(o.atom)) return unknown(outer);
         }
-        int64_t sign = s.known.lower_bound(s.known.form(p), 1) >= 1     ? 1
-                       : s.known.upper_bound(s.known.form(p), -1) <= -1 ? -1
-                                                                        : 0;
+        int64_t sign = s.known.lower_bound(s.known.exact_form(p), 1) >= 1     ? 1
+                       : s.known.upper_bound(s.known.exact_form(p), -1) <= -1 ? -1
+                                                                              : 0;
         Expr r = s.rewriter.make_expr(rest, t), zero = s.rewriter.intern(make_zero(t));
         if (sign == 0 || !r.defined()) return unknown(outer);
         Expr size = sign > 0 ? p : s.rewriter.make(NodeKind::Sub, zero, p);
@@ -436,7 +436,8 @@ private:
         if (c == Monotonic::Constant) return values;
         if (c == Monotonic::Unknown || values == Monotonic::Unknown) return Monotonic::Unknown;
         if (!is_exact(q.true_value.type())) return Monotonic::Unknown;
-        auto difference = add(s.known.form(q.true_value), s.known.form(q.false_value), -1);
+        auto difference =
+            add(s.known.exact_form(q.true_value), s.known.exact_form(q.false_value), -1);
         if (!difference) return Monotonic::Unknown;
         if (s.known.lower_bound(*difference, 0) >= 0) return both(values, c);
         if (s.known.upper_bound(*difference, 0) <= 0) return both(values, flip(c));

@@ -1,4 +1,5 @@
 #include "algebra/bounds.h"
+#include "algebra/constant_interval.h"
 #include "algebra/cse.h"
 #include "algebra/linear.h"
 #include "algebra/prove.h"
@@ -81,6 +82,36 @@ std::string check_simplify(const Expr &e, ExprMaker &maker) {
     return "";
 }
 
+Values extreme_values(const ExprMaker &maker, Random &random) {
+    Values values;
+    for (const Expr &v : maker.variables()) {
+        values[v.as<Variable>()->name] = extreme_number(random, v.type());
+    }
+    for (const char *name : {"p", "q"}) {
+        values[Symbol::interned(name)] = make_const(UInt(8), random.between(0, 255));
+    }
+    return values;
+}
+
+// A statement and an expression, in which arguments count as something else.
+std::string check_data(const Expr &e, const ExprMaker &maker, Random &random) {
+    const Expr index = make_zero(Int(32, e.type().lanes()));
+    const Stmt store = simplify(Store::make(Symbol::interned("out"), e, index));
+    for (const Expr &simple : {simplify(e), simplify(simplify(e)), store.as<Store>()->value}) {
+        for (int i = 0; i < 8; i++) {
+            const Values values = extreme_values(maker, random);
+            auto before = evaluate(e, values, Overflow::Wraps);
+            auto after = evaluate(simple, values, Overflow::Wraps);
+            if (before && (!after || !same_lanes(*before, *after))) {
+                return str(to_string(e), "\n -> ", to_string(simple), "\n at ", text_of(values),
+                           to_string(before->at(0)), " became ",
+                           after ? to_string(after->at(0)) : std::string("undefined"));
+            }
+        }
+    }
+    return "";
+}
+
 }  // namespace
 
 TEST_SUITE("random") {
@@ -94,6 +125,68 @@ TEST_SUITE("random") {
         repeatedly([](Random &random) {
             ExprMaker maker = maker_for(random);
             return check_simplify(maker.condition(int(random.between(1, 5))), maker);
+        });
+    }
+    TEST_CASE("simplify keeps the value of data at the ends of its type, which wraps") {
+        repeatedly([](Random &random) {
+            ExprMaker maker(random, random.chance(70) ? Int(32) : Int(64));
+            maker.lets = random.chance(50);
+            maker.casts = random.chance(30);
+            maker.data = true;
+            if (random.chance(20)) maker.largest_constant = 200;
+            const int depth = int(random.between(1, 4));
+            return check_data(random.chance(40) ? maker.condition(depth) : maker.make(depth), maker,
+                              random);
+        });
+    }
+    TEST_CASE("simplify keeps the lanes of data at the ends of its type") {
+        repeatedly([](Random &random) {
+            ExprMaker maker(random, random.chance(70) ? Int(32) : Int(64));
+            maker.data = true;
+            Expr a = Broadcast::make(maker.make(2), 4);
+            Expr b = Ramp::make(maker.make(1), make_const(a.type().element_of(), 1), 4);
+            Expr e = random.chance(50) ? Add::make(a, b) : Sub::make(b, a);
+            const Expr k = make_const(a.type(), random.between(1, 9));
+            switch (random.between(0, 4)) {
+            case 0: e = Div::make(e, k); break;
+            case 1: e = Mod::make(e, k); break;
+            case 2: e = Max::make(e, a); break;
+            case 3: e = LT::make(e, Add::make(a, k)); break;
+            default: e = Select::make(LE::make(a, e), Div::make(b, k), a); break;
+            }
+            return check_data(e, maker, random);
+        });
+    }
+    TEST_CASE("what is known of data, and what follows from it, is right") {
+        repeatedly([](Random &random) -> std::string {
+            ExprMaker maker(random, random.chance(70) ? Int(32) : Int(64));
+            maker.data = true;
+            const Expr e = maker.make(int(random.between(1, 4)));
+            const Expr condition = maker.condition(int(random.between(1, 3)));
+            auto low = constant_lower_bound(e), high = constant_upper_bound(e);
+            const Alignment alignment = alignment_of(e);
+            const bool proven = can_prove(condition);
+            for (int n = 0; n < 12; n++) {
+                const Values values = extreme_values(maker, random);
+                auto as_number = [&](const Expr &value) {
+                    auto lanes = evaluate(value, values, Overflow::Wraps);
+                    return lanes ? as_const_int(lanes->at(0)) : std::nullopt;
+                };
+                const std::string at = str(to_string(e), "\n at ", text_of(values));
+                if (auto v = as_number(e)) {
+                    if (low && *v < *low) return str(at, *v, " is below ", *low);
+                    if (high && *v > *high) return str(at, *v, " is above ", *high);
+                    const int64_t m = alignment.modulus, r = alignment.remainder;
+                    if (m == 0 ? *v != r : euclidean_mod(*v, m) != euclidean_mod(r, m)) {
+                        return str(at, *v, " is not ", r, " modulo ", m);
+                    }
+                }
+                auto c = as_number(condition);
+                if (c && proven && !*c) {
+                    return str("proved ", to_string(condition), "\n at ", text_of(values));
+                }
+            }
+            return "";
         });
     }
     TEST_CASE("what a scope remembers of other expressions changes no value") {

@@ -132,6 +132,7 @@ std::vector<Type> types_for(Domain d) {
     case Domain::Any:
         return {Int(32), UInt(8), Int(8), UInt(16), Int(16), UInt(32), Int(64), Float(32)};
     case Domain::Integer: return {Int(32), UInt(8), Int(8), UInt(16), Int(16), UInt(32), Int(64)};
+    case Domain::Wide:
     case Domain::Exact: return {Int(32), Int(64)};
     case Domain::Boolean: return {Int(32), UInt(8), Int(16)};
     }
@@ -156,6 +157,11 @@ Expr random_number(Random &random, Type t) {
     return make_const(t, extreme ? random.pick(extremes) : random.between(-9, 9));
 }
 
+// Of what is data, which may be anything and wraps; else a small number.
+Expr random_number(Random &random, Type t, bool is_data) {
+    return is_data ? extreme_number(random, t) : random_number(random, t);
+}
+
 // Whatever the bits of a NaN.
 bool same_value(const Expr &a, const Expr &b) {
     const auto *x = a.as<FloatImm>(), *y = b.as<FloatImm>();
@@ -169,6 +175,8 @@ std::string try_rule(const Rule &r, Random &random, int &tried) {
         if (t.is_any_float() && has_constants(shape.sorts)) continue;
         Instance m;
         m.number = t;
+        const bool is_data =
+            r.domain != Domain::Exact && t.is_int() && t.bits() >= 32 && random.chance(60);
         m.compare_booleans = shape.compare_booleans;
         Values values;
         for (size_t i = 0; i < m.wild.size(); i++) {
@@ -176,10 +184,13 @@ std::string try_rule(const Rule &r, Random &random, int &tried) {
             Type u = shape.sorts.wild[i] == 2 ? Bool() : t;
             Symbol name = Symbol::interned(str("wild", i));
             m.wild[i] = Variable::make(u, name);
-            values[name] = u.is_bool() ? Expr(random.chance(50)) : random_number(random, t);
+            if (is_data && !u.is_bool()) m.wild[i] = as_data(m.wild[i]);
+            values[name] =
+                u.is_bool() ? Expr(random.chance(50)) : random_number(random, t, is_data);
         }
         for (size_t i = 0; i < shape.sorts.constant.size(); i++) {
-            if (shape.sorts.constant[i]) m.constants.constant[i] = random_number(random, t);
+            if (!shape.sorts.constant[i]) continue;
+            m.constants.constant[i] = random_number(random, t, is_data);
         }
         if (r.condition.defined()) {
             auto holds = rules::value_of(*r.condition.share(), m.constants);
@@ -189,7 +200,8 @@ std::string try_rule(const Rule &r, Random &random, int &tried) {
         Expr before = instantiate(*r.before.share(), root, m);
         Expr after = instantiate(*r.after.share(), root, m);
         if (!before.defined() || !after.defined()) continue;
-        auto u = evaluate(before, values), v = evaluate(after, values);
+        const Overflow overflow = is_data ? Overflow::Wraps : Overflow::HasNoValue;
+        auto u = evaluate(before, values, overflow), v = evaluate(after, values, overflow);
         if (!u || !v) continue;
         tried++;
         if (!same_value(u->at(0), v->at(0))) {
@@ -197,7 +209,7 @@ std::string try_rule(const Rule &r, Random &random, int &tried) {
                        ", ", to_string(after), " is ", to_string(v->at(0)));
         }
         // What the simplifier makes of it is right, too.
-        auto w = evaluate(simplify(before), values);
+        auto w = evaluate(simplify(before), values, overflow);
         if (!w || !same_value(w->at(0), u->at(0))) {
             return str("simplify(", to_string(before), ") is ", to_string(simplify(before)));
         }
@@ -249,7 +261,7 @@ public:
             return boolean ? c.bool_const(str("w", p.index).c_str()) : variable(str("w", p.index));
         case PatternNode::Constant: return variable(str("c", p.index));
         case PatternNode::Literal: return boolean ? c.bool_val(p.value != 0) : number(p.value);
-        case PatternNode::Folded: return encode(*p.operands[0], boolean);
+        case PatternNode::Folded: return folded(p, boolean);
         case PatternNode::Operation: break;
         }
         bool operands = is_comparison(p.op) ? shape.compare_booleans : boolean || is_logic(p.op);
@@ -275,6 +287,23 @@ public:
         }
     }
 
+    // A constant that does not fit a wide type is none, and the rule is not applied.
+    z3::expr folded(const PatternNode &p, bool boolean) {
+        const PatternNode &sum = *p.operands[0];
+        const z3::expr result = encode(sum, boolean);
+        const bool fits_always = numbers != Numbers::SignedBytes || !folds_fit || boolean ||
+                                 sum.form != PatternNode::Operation || is_comparison(sum.op);
+        if (fits_always) return result;
+        const z3::expr a = z3::sext(encode(*sum.operands[0], false), 8),
+                       b = z3::sext(encode(*sum.operands[1], false), 8);
+        const z3::expr wide = sum.op == NodeKind::Add   ? a + b
+                              : sum.op == NodeKind::Sub ? a - b
+                              : sum.op == NodeKind::Mul ? a * b
+                                                        : z3::sext(result, 8);
+        assumed.push_back(wide == z3::sext(result, 8));
+        return result;
+    }
+
     z3::expr on_booleans(NodeKind op, const z3::expr &a, const z3::expr &b) {
         switch (op) {
         case NodeKind::Min: return a && b;
@@ -294,7 +323,9 @@ public:
         solver.set(params);
         bool boolean = shape.root_boolean;
         if (r.condition.defined()) solver.add(encode_condition(*r.condition.share()));
+        folds_fit = r.domain == Domain::Wide;
         solver.add(encode(*r.before.share(), boolean) != encode(*r.after.share(), boolean));
+        for (const z3::expr &fits : assumed) solver.add(fits);
         return solver.check();
     }
 
@@ -319,6 +350,8 @@ private:
     z3::context &c;
     const Shape &shape;
     Numbers numbers;
+    bool folds_fit = false;
+    std::vector<z3::expr> assumed;
 };
 
 // ---- by trying all small numbers ----
@@ -424,6 +457,8 @@ TEST_SUITE("rules") {
                 bool wraps = r.domain == Domain::Integer || r.domain == Domain::Any;
                 if (wraps)
                     kinds = {Numbers::Integers, Numbers::SignedBytes, Numbers::UnsignedBytes};
+                // Data of 32 and 64 bits wraps as a byte does.
+                if (r.domain == Domain::Wide) kinds = {Numbers::Integers, Numbers::SignedBytes};
                 bool all = true;
                 for (Numbers kind : kinds) {
                     queries++;

@@ -60,6 +60,42 @@ TEST_SUITE("simplify") {
         CHECK(simple(parse_expr("strict_float(a:float32) + strict_float(float32(x))")) ==
               to_string(parse_expr("a:float32 + float32(x)")));
     }
+    TEST_CASE("sums of what is read wrap: they stay in whatever is no sum") {
+        const Expr a = Load::make(Int(32), Symbol::interned("in"), x);
+        const Expr b = Load::make(Int(32), Symbol::interned("in"), y);
+        const std::vector<Expr> as_written = {(a + 100) / 2,
+                                              (a + 100) % 10,
+                                              a * 4 / 4,
+                                              a * 3 % 3,
+                                              a * 256 / 256,
+                                              a + 100 > 0,
+                                              a + b<a, max(a + 100, a), a + 1> a,
+                                              min(a - 7, b - 7),
+                                              a * 2 == 4,
+                                              a * b % b,
+                                              min(a * 4, b) / 4,
+                                              max(a, 0) + 1 < 0};
+        for (const Expr &e : as_written) {
+            CAPTURE(to_string(e));
+            CHECK_FALSE(is_const(simplify(e)));
+            CHECK(simple(e).find(simple(a)) != std::string::npos);
+            CHECK_FALSE(simple(e) == simple(a));
+            check(e);
+        }
+        // Equal modulo 2^32 is equal, and powers of two divide that.
+        CHECK(simple(a + b - a) == simple(b));
+        CHECK(simple(a + 100 == a + 100) == "true");
+        CHECK(simple(a + 1 == a) == "false");
+        CHECK(simple((a * 4 + 100) % 4) == "0");
+        CHECK(simple((a + 100) % 4) == simple(a % 4));
+    }
+    TEST_CASE("sums that fit are exact, and coordinates with little data are coordinates") {
+        const Expr a = cast(Int(32), Load::make(UInt(16), Symbol::interned("in"), y));
+        CHECK(simple((a * 4 + 8) / 4) == simple(a + 2));
+        CHECK(simple(a + 100 > a) == "true");
+        CHECK(simple((x * 4 + a * 8) / 4) == simple(x + a * 2));
+        CHECK(simple(max(x + a + 1, x + a)) == simple(x + a + 1));
+    }
     TEST_CASE("data may be shifted beyond the top, and saturates at the ends of its type") {
         for (const char *text :
              {"shift_left(int32(a[0]:uint8), 24) < 0",

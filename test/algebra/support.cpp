@@ -13,7 +13,7 @@ using Lanes = std::vector<Expr>;
 
 class Evaluator {
 public:
-    explicit Evaluator(Values values) : values(std::move(values)) {}
+    Evaluator(Values values, Overflow overflow) : values(std::move(values)), overflow(overflow) {}
 
     std::optional<Lanes> run(const Expr &e) {
         auto found = memo.find(e.get());
@@ -30,6 +30,11 @@ private:
             auto found = values.find(v->name);
             if (found == values.end()) return std::nullopt;
             return Lanes(size_t(e.type().lanes()), found->second);
+        }
+        if (const auto *load = e.as<Load>()) {
+            auto found = values.find(load->buffer);
+            if (found == values.end()) return std::nullopt;
+            return Lanes{found->second};
         }
         if (const auto *let = e.as<Let>()) {
             auto value = run(let->value);
@@ -57,10 +62,9 @@ private:
         Lanes lanes;
         for (int i = 0; i < r.lanes; i++) {
             for (size_t j = 0; j < base->size(); j++) {
-                Expr steps =
-                    fold_constants(Mul::make(stride->at(j), make_const(stride->at(j).type(), i)));
+                Expr steps = folded(Mul::make(stride->at(j), make_const(stride->at(j).type(), i)));
                 if (!steps.defined()) return std::nullopt;
-                Expr sum = fold_constants(Add::make(base->at(j), steps));
+                Expr sum = folded(Add::make(base->at(j), steps));
                 if (!sum.defined()) return std::nullopt;
                 lanes.push_back(sum);
             }
@@ -105,22 +109,54 @@ private:
             } else {
                 scalar = map_operands(e, lane);
             }
-            Expr folded = fold_constants(scalar);
-            if (!folded.defined()) return std::nullopt;
-            lanes.push_back(folded);
+            Expr value = folded(scalar);
+            if (!value.defined()) return std::nullopt;
+            lanes.push_back(value);
         }
         return lanes;
     }
 
+    // In the low bits of a sum or product nothing depends on its type: as that of unsigned numbers.
+    Expr folded(const Expr &scalar) {
+        Expr value = fold_constants(scalar);
+        const Type t = scalar.type();
+        const bool wraps = overflow == Overflow::Wraps && t.is_int() && t.bits() >= 32;
+        if (value.defined() || !wraps) return value;
+        auto as = [](Type type, const Expr &e) { return fold_constants(Cast::make(type, e)); };
+        const Type bits = UInt(t.bits());
+        auto binary = [&](auto make, const Expr &a, const Expr &b) {
+            return as(t, fold_constants(make(as(bits, a), as(bits, b))));
+        };
+        if (const auto *n = scalar.as<Add>()) return binary(Add::make, n->a, n->b);
+        if (const auto *n = scalar.as<Sub>()) return binary(Sub::make, n->a, n->b);
+        if (const auto *n = scalar.as<Mul>()) return binary(Mul::make, n->a, n->b);
+        if (const auto *n = scalar.as<Div>()) return n->a;  // the smallest number, by -1
+        return {};
+    }
+
     Values values;
+    const Overflow overflow;
     std::unordered_map<const ExprNode *, std::optional<Lanes>> memo;
     std::vector<Expr> kept;
 };
 
 }  // namespace
 
-std::optional<std::vector<Expr>> evaluate(const Expr &e, Values values) {
-    return Evaluator(std::move(values)).run(e);
+std::optional<std::vector<Expr>> evaluate(const Expr &e, Values values, Overflow overflow) {
+    return Evaluator(std::move(values), overflow).run(e);
+}
+
+Expr extreme_number(Random &random, Type t) {
+    if (t.is_bool()) return make_const(t, random.between(0, 1));
+    const int64_t low = t.min_int(), high = t.max_int();
+    const std::vector<int64_t> picks{
+        low, low + 1, low + 5, low / 2, high, high - 1, high - 6, high / 2, high / 2 + 1, high / 3,
+        -1,  0,       1,       2,       -2,   3,        100,      -100,     65536};
+    return make_const(t, random.chance(80) ? random.pick(picks) : random.between(-50, 50));
+}
+
+Expr as_data(const Expr &variable) {
+    return Load::make(variable.type(), variable.as<Variable>()->name, make_zero(Int(32)));
 }
 
 ExprMaker::ExprMaker(Random &random, Type type) : random(random), type(type) {
@@ -134,7 +170,10 @@ ExprMaker::ExprMaker(Random &random, Type type) : random(random), type(type) {
 
 Expr ExprMaker::leaf(Type t) {
     if (t.is_vector()) return Broadcast::make(leaf(t.element_of()), t.lanes());
-    if (t == type && random.chance(65)) return random.pick(vars);
+    if (t == type && random.chance(65)) {
+        const size_t i = size_t(random.between(0, int64_t(vars.size()) - 1));
+        return data && i < inputs ? as_data(vars[i]) : vars[i];
+    }
     if (t == UInt(8) && random.chance(65)) return random.pick(others);
     return make_const(t, random.between(-largest_constant / 2, largest_constant));
 }

@@ -13,9 +13,18 @@ using test::Seeds;
 
 using Values = std::unordered_map<Symbol, Expr>;  // constants
 
-// The lanes' values, by the constant folder alone; none if the expression has no value there
-// (signed overflow, a load).
-std::optional<std::vector<Expr>> evaluate(const Expr &e, Values values);
+// What becomes of a sum of int32 or int64 that is no number of its type.
+enum class Overflow : uint8_t { HasNoValue, Wraps };
+
+// The lanes' values, by the constant folder, and none if the expression has no value there. The
+// value of a load is that of its buffer's symbol.
+std::optional<std::vector<Expr>> evaluate(const Expr &e, Values values,
+                                          Overflow overflow = Overflow::HasNoValue);
+
+// Any number of the type, most often one near its ends.
+Expr extreme_number(Random &random, Type t);
+// The variable, as what is read of a buffer of its name.
+Expr as_data(const Expr &variable);
 
 // Expressions over the variables a .. f (ints), of some depth.
 class ExprMaker {
@@ -31,6 +40,7 @@ public:
     bool vectors = false;  // some of 4 lanes
     bool lets = false;
     bool casts = false;
+    bool data = false;  // what is a variable, but for lets, is read
     int64_t largest_constant = 20;
 
 private:
@@ -40,6 +50,7 @@ private:
     Expr leaf(Type t);
     Random &random;
     Type type;
+    static constexpr size_t inputs = 4;  // the first variables; the others are those of lets
     std::vector<Expr> vars, others;
 };
 

@@ -16,7 +16,7 @@ const RuleTable &mod_rules() {
         {(z - x * y) % y, z % y, exact},
         {(x + y) % y, x % y, exact},
         {(x - y) % y, x % y, exact},
-        {x % (0 - y), x % y, exact},
+        {x % (0 - y), x % y, wide},
         {select(q, c0, c1) % c2, select(q, fold(c0 % c2), fold(c1 % c2)), integer},
     });
     return table;

@@ -10,7 +10,7 @@ namespace {
                                r = wild(5);
 [[maybe_unused]] const Pattern c0 = constant(0), c1 = constant(1), c2 = constant(2),
                                c3 = constant(3);
-[[maybe_unused]] constexpr Domain any = Domain::Any, integer = Domain::Integer,
+[[maybe_unused]] constexpr Domain any = Domain::Any, integer = Domain::Integer, wide = Domain::Wide,
                                   exact = Domain::Exact, boolean = Domain::Boolean;
 
 }  // namespace

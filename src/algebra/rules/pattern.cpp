@@ -250,6 +250,7 @@ bool in_domain(Domain d, const Expr &matched) {
     switch (d) {
     case Domain::Any: return !t.is_handle();
     case Domain::Integer: return t.is_int_or_uint();
+    case Domain::Wide:
     case Domain::Exact: return t.is_int() && t.bits() >= 32;
     case Domain::Boolean: return t.is_bool();
     }

@@ -1,4 +1,5 @@
 #include "lower/loops/certainty.h"
+#include "algebra/linear.h"
 #include "algebra/simplify.h"
 #include "ir/expr_table.h"
 #include "ir/operators.h"
@@ -79,6 +80,7 @@ private:
     Expr less(const Expr &a, const Expr &b, bool or_equal) const {
         Type t = a.type();
         if (t.is_int() && t.bits() >= 32) {
+            if (algebra::may_wrap(a) || algebra::may_wrap(b)) return {};
             Expr most = bounds_of_expr(algebra::simplify(Sub::make(a, b)), scope).max;
             if (!most.defined()) return {};
             return or_equal ? most <= make_zero(most.type()) : most < make_zero(most.type());
