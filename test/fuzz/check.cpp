@@ -20,6 +20,19 @@
 
 namespace tessera::fuzz {
 
+namespace {
+
+// One of the numbers where arithmetic wraps, or nearly does.
+int64_t near_an_end(Type t, uint64_t h) {
+    const int64_t low = t.is_int() ? t.min_int() : 0;
+    const int64_t high = t.is_int() ? t.max_int() : int64_t(t.max_uint());
+    const int64_t ends[] = {low,  low + 1,  low + 7,  low / 2,      0, 1, -1,
+                            high, high - 1, high - 7, high / 2 + 1, 2, -2};
+    return ends[h % std::size(ends)];
+}
+
+}  // namespace
+
 void fill_input(Buffer<> &image, int input, bool is_wide) {
     using namespace interpret;
     tessera_buffer_t &raw = *image.raw_buffer();
@@ -43,6 +56,7 @@ void fill_input(Buffer<> &image, int input, bool is_wide) {
             uint64_t high = is_wide ? widest_input(t) : 1000;
             value = t.is_int() ? int64_t(h % (2 * high + 1)) - int64_t(high)
                                : int64_t(high == UINT64_MAX ? h : h % (high + 1));
+            if (is_wide && h % 3 == 0) value = near_an_end(t, h >> 8);
         }
         store_word(t, raw.host + offset * t.bytes(), word_of_int(t, value));
         for (d = 0; d < at.size(); d++) {

@@ -58,6 +58,7 @@ Term Generator::self(const FuncPlan &f, int i, size_t k, std::vector<Term> args)
     t.low = f.values[k].low;
     t.high = f.values[k].high;
     t.error = f.values[k].error;
+    t.is_data = f.values[k].is_data;
     t.args = std::move(args);
     return t;
 }

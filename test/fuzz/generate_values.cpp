@@ -7,7 +7,7 @@ namespace tessera::fuzz {
 Term Generator::leaf(Type t, int dims) {
     switch (random.range(0, 4)) {
     case 0:
-        if (random.chance(0.08)) return end_of(t);
+        if (random.chance(0.15)) return end_of(t);
         return number(t, t.is_bool() ? 1 : random.range(t.is_uint() ? 0 : -9, 9));
     case 1: return cast_to(t, coordinate(random.range(0, dims - 1)));
     case 2:
@@ -56,6 +56,7 @@ Term Generator::input(int dims) {
 
 void Generator::set_input_range(Term &t, const InputPlan &in) {
     t.type = in.type;
+    t.is_data = true;
     bool small = t.type.bits() >= 32 && !in.is_wide;
     if (t.type.is_any_float()) {
         t.high = 100;
@@ -84,6 +85,7 @@ Term Generator::call(int f, int dims, bool gather) {
     t.low = value.low;
     t.high = value.high;
     t.error = value.error;
+    t.is_data = value.is_data;
     bool odd = random.chance(0.25);
     for (int d = 0; d < callee.dims; d++) {
         Term at = d < dims && !(odd && random.chance(0.3)) ? coordinate(d)
@@ -260,7 +262,10 @@ Term Generator::float_function(Type t, int dims, int depth) {
 }
 
 Term Generator::integer_function(Type t, int dims, int depth) {
-    auto operand = [&] { return limited(value(t, dims, depth - 1), largest(t) / 8); };
+    auto operand = [&] {
+        Term a = value(t, dims, depth - 1);
+        return a.is_data && !t.is_any_float() ? a : limited(std::move(a), largest(t) / 8);
+    };
     if (t.is_int() && random.chance(0.3)) {
         Term a = operand(), b = operand();
         Term r = random.chance(0.5) ? apply(Op::Abs, {a}) : apply(Op::Absd, {a, b});
@@ -315,6 +320,11 @@ Term Generator::saturated(Type t, Term a) {
     r.type = t;
     r.low = std::max(smallest(t), std::min(a.low, largest(t)));
     r.high = std::min(largest(t), std::max(a.high, smallest(t)));
+    r.is_data = a.is_data;
+    if (r.is_data) {
+        r.low = t.is_int() ? double(t.min_int()) : 0;
+        r.high = t.is_int() ? double(t.max_int()) : double(t.max_uint());
+    }
     r.args = {std::move(a)};
     return r;
 }

@@ -72,7 +72,8 @@ struct Term {
     int index = 0, part = 0;
     std::vector<Term> args;
     double low = 0, high = 0;
-    double error = 0;  // how far re-association and rounding may take a float; 0: exact
+    double error = 0;      // how far re-association and rounding may take a float; 0: exact
+    bool is_data = false;  // made of what is read: its sums of 32 and 64 bits may wrap
 };
 
 struct Domain {

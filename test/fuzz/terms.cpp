@@ -32,8 +32,12 @@ Term make(Op op, Type type, std::vector<Term> args) {
     t.op = op;
     t.type = type;
     t.args = std::move(args);
+    t.is_data = std::ranges::any_of(t.args, &Term::is_data);
     return t;
 }
+
+// Whether arithmetic on these has to be kept from leaving the type.
+bool must_fit(Type t, bool is_data) { return t.is_any_float() || (!wraps(t) && !is_data); }
 
 }  // namespace
 
@@ -99,11 +103,16 @@ Term arithmetic(Op op, Term a, Term b) {
         b = number(t, 4);
     }
     double limit = op == Op::Mul ? std::sqrt(largest(t)) / 2 : largest(t) / 4;
-    bool bounded = t.is_any_float() || !wraps(t);
+    const bool is_data = a.is_data || b.is_data;
+    // A coordinate that data is added to is no larger than coordinates are.
+    const bool bounded = t.is_any_float() || !wraps(t);
+    auto fitting = [&](Term operand) {
+        return must_fit(t, operand.is_data) ? limited(std::move(operand), limit) : operand;
+    };
     if (bounded && op != Op::Div && op != Op::Mod &&
         !(b.op == Op::Number && op == Op::Mul && std::fabs(b.number) < 1)) {
-        a = limited(std::move(a), limit);
-        b = limited(std::move(b), limit);
+        a = fitting(std::move(a));
+        b = fitting(std::move(b));
     }
     double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
     double error = a.error + b.error;
@@ -122,7 +131,9 @@ Term arithmetic(Op op, Term a, Term b) {
         if (t.is_any_float()) return finish(result, -size_a, size_a, a.error + 1e-30);
         return finish(result, -size_a, size_a);
     case Op::Mod: return finish(result, 0, std::max(size_b - 1, 0.0));
-    default: return finish(result, smallest(t), largest(t));
+    default:
+        if (is_data) full_range(result);
+        return is_data ? result : finish(result, smallest(t), largest(t));
     }
 }
 
@@ -153,7 +164,7 @@ Term cast_to(Type to, Term a) {
     // A float that is negative has no value as an unsigned integer.
     if (from.is_any_float() && to.is_uint()) a = apply(Op::Abs, {std::move(a)});
     if (to.is_any_float()) a = limited(std::move(a), std::min(largest(to), largest(from)) / 2);
-    if (to.is_int() && to.bits() >= 32 && !from.is_any_float()) {
+    if (to.is_int() && to.bits() >= 32 && !from.is_any_float() && !a.is_data) {
         a = limited(std::move(a), largest(to));
     }
     double low = a.low, high = a.high, error = a.error;
@@ -171,7 +182,9 @@ Term index_within(Term a, int low, int high) {
 }
 
 Term reduce(Op op, int domain, int points, Term body) {
-    if (op == Op::Sum) body = limited(std::move(body), largest(body.type) / (2.0 * points));
+    if (op == Op::Sum && must_fit(body.type, body.is_data)) {
+        body = limited(std::move(body), largest(body.type) / (2.0 * points));
+    }
     double low = body.low, high = body.high, error = body.error;
     if (op == Op::Sum) {
         low = std::min(0.0, low * points);
@@ -262,8 +275,10 @@ Term apply(Op op, std::vector<Term> args) {
         if (!wraps(t)) {
             // As far as the operands reach, times a power of two for shifts.
             double high = 2 * (magnitude(args[0]) + (args.size() > 1 ? magnitude(args[1]) : 0)) + 1;
-            r.low = -high;
-            r.high = high;
+            if (high <= largest(t)) {
+                r.low = -high;
+                r.high = high;
+            }
         }
         return r;
     }

@@ -1,8 +1,8 @@
 #pragma once
 #include "plan.h"
 
-// Making terms whose values are known to be harmless: no signed overflow of 32 bits and more, no
-// float that leaves its range, no decision that depends on how a float is rounded.
+// Making terms whose values are known to be harmless: no signed overflow of 32 bits and more of
+// coordinates, no float that leaves its range, no decision that depends on how a float is rounded.
 namespace tessera::fuzz {
 
 double epsilon_of(Type t);
