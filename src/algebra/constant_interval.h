@@ -14,7 +14,7 @@ struct ConstantInterval {
 
     static ConstantInterval point(int64_t v) { return {v, v}; }
     // All values of a type narrower than 32 bits, or unsigned; the wider signed ones are taken for
-    // the unbounded integers, because their arithmetic does not overflow.
+    // the unbounded integers, because the arithmetic of coordinates does not overflow.
     static ConstantInterval of_type(Type t);
 
     bool has_min() const { return min != lowest; }
