@@ -149,7 +149,7 @@ int64_t Distances::without_quotients(const LinearForm &f) {
             const LinearTerm &t = f.terms[i], &u = f.terms[j];
             const auto *a = t.atom.as<Div>(), *b = u.atom.as<Div>();
             if (!a || !b || t.coefficient != -u.coefficient || !equal(a->b, b->b)) continue;
-            const auto apart = add(known.form(a->a), known.form(b->a), -1);
+            const auto apart = add(known.exact_form(a->a), known.exact_form(b->a), -1);
             int64_t most = 0;
             if (!apart || !apart->is_constant() ||
                 __builtin_mul_overflow(t.coefficient, apart->constant, &most) ||
@@ -189,7 +189,7 @@ std::optional<int64_t> upper_bound_by(Simplifier &s, const Expr &e) {
     int64_t bound = is_exact(e.type()) ? s.known.upper_bound(s.known.exact_form(simple))
                                        : s.known.interval(simple).max;
     if (bound == ConstantInterval::highest && is_exact(e.type()))
-        bound = Distances(s.known).upper_bound(s.known.form(simple));
+        bound = Distances(s.known).upper_bound(s.known.exact_form(simple));
     if (bound == ConstantInterval::highest) return std::nullopt;
     return bound;
 }
@@ -200,7 +200,7 @@ std::optional<int64_t> lower_bound_by(Simplifier &s, const Expr &e) {
     int64_t bound = is_exact(e.type()) ? s.known.lower_bound(s.known.exact_form(simple))
                                        : s.known.interval(simple).min;
     if (bound == ConstantInterval::lowest && is_exact(e.type())) {
-        const auto negated = scale(s.known.form(simple), -1);
+        const auto negated = scale(s.known.exact_form(simple), -1);
         const int64_t most =
             negated ? Distances(s.known).upper_bound(*negated) : ConstantInterval::highest;
         if (most != ConstantInterval::highest) bound = -most;
