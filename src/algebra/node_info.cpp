@@ -61,17 +61,18 @@ bool is_large_factor(int64_t v, Type t) {
 bool NodeInfo::may_overflow(const LinearForm &f, Type t) { return may_exceed(f, t, true); }
 
 // Coordinates with data that is within a quarter of the type are coordinates, too.
-bool NodeInfo::may_exceed(const LinearForm &f, Type t, bool counts_arguments) {
+bool NodeInfo::may_exceed(const LinearForm &f, Type t, bool counts_all) {
     if (f.terms.size() == 1 && f.constant == 0 && f.terms[0].coefficient == 1) return false;
     const Type element = t.element_of();
     LinearForm data{{}, f.constant};
     for (const LinearTerm &term : f.terms) {
         const Origin o = origin(term.atom);
-        const bool is_data = o.is_read || o.is_large || (o.is_passed && counts_arguments) ||
-                             is_large_factor(term.coefficient, element);
+        const bool is_large = o.is_large || is_large_factor(term.coefficient, element);
+        const bool is_data = o.is_read || (counts_all && (o.is_passed || is_large));
         if (is_data) data.terms.push_back(term);
     }
-    if (data.terms.empty() && !is_large_number(f.constant, element)) return false;
+    const bool is_large = counts_all && is_large_number(f.constant, element);
+    if (data.terms.empty() && !is_large) return false;
     const ConstantInterval all = interval(f), part = interval(data);
     if (fits_in(element, all)) return false;
     const bool has_coordinates = data.terms.size() < f.terms.size();
@@ -81,7 +82,7 @@ bool NodeInfo::may_exceed(const LinearForm &f, Type t, bool counts_arguments) {
 
 const LinearForm &NodeInfo::exact_form(const Expr &e) {
     const LinearForm &f = forms.of(e);
-    return may_exceed(f, e.type(), are_arguments_data()) ? forms.as_atom(e) : f;
+    return may_exceed(f, e.type(), is_strict()) ? forms.as_atom(e) : f;
 }
 
 Origin NodeInfo::compute_origin(const Expr &e) {
@@ -100,7 +101,8 @@ Origin NodeInfo::compute_origin(const Expr &e) {
     case NodeKind::ExternCall:
     case NodeKind::Load:
     case NodeKind::Let: return read;  // of a let it is not known: each look inside takes a scope
-    case NodeKind::IntrinsicCall: return is_likely(e) ? Origin{} : read;
+    case NodeKind::IntrinsicCall:
+        return is_likely(e) ? origin(e.as<IntrinsicCall>()->args[0]) : read;
     case NodeKind::Variable: {
         const auto &v = *e.as<Variable>();
         if (v.referent && v.referent->is_scalar_argument()) return {false, true, false};

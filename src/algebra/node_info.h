@@ -53,11 +53,12 @@ private:
     Info info(const Expr &e);
     Info compute_info(const Expr &e);
     Origin compute_origin(const Expr &e);
-    bool are_arguments_data() const { return arguments == Arguments::MayBeAnything; }
+    // Returns true if arguments, and numbers that no coordinate has, are data.
+    bool is_strict() const { return arguments == Arguments::MayBeAnything; }
     bool is_data(const Origin &o) const {
-        return o.is_read || o.is_large || (o.is_passed && are_arguments_data());
+        return o.is_read || (is_strict() && (o.is_passed || o.is_large));
     }
-    bool may_exceed(const LinearForm &f, Type t, bool counts_arguments);
+    bool may_exceed(const LinearForm &f, Type t, bool counts_all);
     const ir::Mod *as_remainder(const Expr &atom);
     // intervals.cpp
     ConstantInterval compute_interval(const Expr &e);
