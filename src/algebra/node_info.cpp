@@ -56,6 +56,20 @@ bool is_large_factor(int64_t v, Type t) {
     return v < -most || v > most;
 }
 
+// Returns true if the value is a coordinate where the operands are.
+bool is_made_of_operands(Intrinsic op) {
+    switch (op) {
+    case Intrinsic::likely:
+    case Intrinsic::likely_if_innermost:
+    case Intrinsic::promise_clamped:
+    case Intrinsic::unsafe_promise_clamped:
+    case Intrinsic::return_second:
+    case Intrinsic::abs:
+    case Intrinsic::absd: return true;
+    default: return false;
+    }
+}
+
 }  // namespace
 
 bool NodeInfo::may_overflow(const LinearForm &f, Type t) { return may_exceed(f, t, true); }
@@ -101,8 +115,10 @@ Origin NodeInfo::compute_origin(const Expr &e) {
     case NodeKind::ExternCall:
     case NodeKind::Load:
     case NodeKind::Let: return read;  // of a let it is not known: each look inside takes a scope
-    case NodeKind::IntrinsicCall:
-        return is_likely(e) ? origin(e.as<IntrinsicCall>()->args[0]) : read;
+    case NodeKind::IntrinsicCall: {
+        const auto *c = e.as<IntrinsicCall>();
+        return is_made_of_operands(c->op) ? origin_of_operands(e) : read;
+    }
     case NodeKind::Variable: {
         const auto &v = *e.as<Variable>();
         if (v.referent && v.referent->is_scalar_argument()) return {false, true, false};
@@ -113,12 +129,14 @@ Origin NodeInfo::compute_origin(const Expr &e) {
         const auto *s = e.as<Select>();
         return origin(s->true_value) | origin(s->false_value);
     }
-    default: {
-        Origin all;
-        for_each_operand(e, [&](const Expr &operand) { all = all | origin(operand); });
-        return all;
+    default: return origin_of_operands(e);
     }
-    }
+}
+
+Origin NodeInfo::origin_of_operands(const Expr &e) {
+    Origin all;
+    for_each_operand(e, [&](const Expr &operand) { all = all | origin(operand); });
+    return all;
 }
 
 bool NodeInfo::is_stable(const Expr &e) {

@@ -53,6 +53,7 @@ private:
     Info info(const Expr &e);
     Info compute_info(const Expr &e);
     Origin compute_origin(const Expr &e);
+    Origin origin_of_operands(const Expr &e);
     // Returns true if arguments, and numbers that no coordinate has, are data.
     bool is_strict() const { return arguments == Arguments::MayBeAnything; }
     bool is_data(const Origin &o) const {
