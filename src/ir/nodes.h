@@ -13,8 +13,8 @@
 
 // The meaning of the IR, once for all.
 //
-// Arithmetic. Unsigned integers, and signed ones of 8 and 16 bits, wrap. Signed integers of 32 and
-// 64 bits do not overflow: a program in which they do has no meaning. Division and modulus of
+// Arithmetic. Integers wrap, each operation on its own. But what is made of coordinates and sizes
+// alone, of 32 and 64 bits and signed, is taken not to overflow. Division and modulus of
 // integers are Euclidean: a == (a / b) * b + a % b with 0 <= a % b < |b|; division by zero gives
 // zero, and so does a % 0. Casts to a narrower integer keep the low bits. Comparisons give bool
 // (UInt(1)). And, Or and Select may evaluate all of their operands; if_then_else evaluates one
