@@ -5,8 +5,8 @@
 
 namespace tessera::codegen {
 
-void write_archive(const std::string &path, const std::vector<ArchiveMember> &members,
-                   const std::string &more) {
+// LLVM's own function for files ends the process where the disk is full.
+std::string make_archive(const std::vector<ArchiveMember> &members, const std::string &more) {
     std::vector<llvm::NewArchiveMember> all;
     for (const ArchiveMember &m : members) {
         llvm::StringRef bytes(m.object.data(), m.object.size());
@@ -25,13 +25,11 @@ void write_archive(const std::string &path, const std::vector<ArchiveMember> &me
         }
         if (failed) throw InternalError(llvm::toString(std::move(failed)));
     }
-    llvm::Error failed =
-        llvm::writeArchive(path, all, llvm::SymtabWritingMode::NormalSymtab,
-                           llvm::object::Archive::K_GNU, /*Deterministic=*/true, /*Thin=*/false);
-    if (failed) {
-        throw RuntimeError(
-            str("cannot write the file ", path, ": ", llvm::toString(std::move(failed))));
-    }
+    auto archive = llvm::writeArchiveToBuffer(all, llvm::SymtabWritingMode::NormalSymtab,
+                                              llvm::object::Archive::K_GNU,
+                                              /*Deterministic=*/true, /*Thin=*/false);
+    if (!archive) throw InternalError(llvm::toString(archive.takeError()));
+    return (*archive)->getBuffer().str();
 }
 
 }  // namespace tessera::codegen

@@ -10,10 +10,9 @@ struct ArchiveMember {
     std::vector<char> object;
 };
 
-// Writes a static library in the format of the GNU tools, with an index of symbols. `more`: another
-// static library (its bytes), whose members come behind; may be empty. The result has no dates in
-// it. RuntimeError if the file cannot be written.
-void write_archive(const std::string &path, const std::vector<ArchiveMember> &members,
-                   const std::string &more = "");
+// Returns a static library in the format of the GNU tools, with an index of symbols. `more`:
+// another static library (its bytes), whose members come behind; may be empty. The result has no
+// dates in it.
+std::string make_archive(const std::vector<ArchiveMember> &members, const std::string &more = "");
 
 }  // namespace tessera::codegen

@@ -1,5 +1,6 @@
 #include "driver/dispatch.h"
 #include "algebra/simplify.h"
+#include "base/atomic_file.h"
 #include "base/dialect.h"
 #include "base/large_stack.h"
 #include "codegen/archive.h"
@@ -247,8 +248,8 @@ private:
         }
         if (auto path = path_of(Type::static_library)) {
             members.push_back({base_name(name) + ".o", writer.object()});
-            codegen::write_archive(*path, members,
-                                   with_runtime() ? runtime_for(baseline()) : std::string());
+            const std::string runtime = with_runtime() ? runtime_for(baseline()) : std::string();
+            tessera::write_file(*path, codegen::make_archive(members, runtime), Durability::Synced);
             written.push_back(*path);
         }
     }

@@ -1,4 +1,5 @@
 #include "driver/files.h"
+#include "base/atomic_file.h"
 #include "base/large_stack.h"
 #include "codegen/archive.h"
 #include "codegen/backend.h"
@@ -12,9 +13,6 @@
 #include "program/print_schedule.h"
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 namespace tessera::driver {
 namespace {
@@ -41,11 +39,9 @@ constexpr OutputFile all_files[] = {
     {Type::conceptual_stmt_html, "conceptual_stmt_html", ".conceptual.stmt.html"},
 };
 
+// What is compiled is what others are made of.
 template<typename Bytes> void write_bytes(const std::string &path, const Bytes &bytes) {
-    std::ofstream file(path, std::ios::binary);
-    file.write(bytes.data(), std::streamsize(bytes.size()));
-    file.close();
-    if (!file) throw RuntimeError(str("cannot write the file ", path, ": ", std::strerror(errno)));
+    write_file(path, {bytes.data(), bytes.size()}, Durability::Synced);
 }
 
 bool is_c_name(const std::string &name) {
@@ -82,8 +78,15 @@ std::string to_page(const std::string &title, const std::string &text) {
 std::span<const OutputFile> output_files() { return all_files; }
 
 std::optional<OutputFileType> output_file_type(const std::string &name) {
+    constexpr std::pair<const char *, Type> older_names[] = {{"h", Type::c_header},
+                                                             {"o", Type::object},
+                                                             {"cpp", Type::c_source},
+                                                             {"html", Type::stmt_html}};
     for (const OutputFile &f : all_files) {
         if (f.name == name) return f.type;
+    }
+    for (const auto &[older, type] : older_names) {
+        if (older == name) return type;
     }
     return {};
 }
@@ -145,8 +148,8 @@ void FileWriter::write_code(CodeKind kind, const std::string &path) {
 }
 
 void FileWriter::write_static_library(const std::string &path) {
-    codegen::write_archive(path, {{base_name(module().name) + ".o", object()}},
-                           runtime_for(target));
+    write_bytes(path, codegen::make_archive({{base_name(module().name) + ".o", object()}},
+                                            runtime_for(target)));
 }
 
 void FileWriter::write(OutputFileType type, const std::string &path) {

@@ -44,6 +44,7 @@ struct OutputFile {
     const char *extension;  // what is appended to the function's name
 };
 std::span<const OutputFile> output_files();
+// Knows Halide's older names of some, too, such as "h".
 std::optional<OutputFileType> output_file_type(const std::string &name);
 
 }  // namespace tessera::driver

@@ -1,4 +1,5 @@
 #include "codegen/nvptx/ptxas.h"
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/subprocess.h"
@@ -93,7 +94,7 @@ std::vector<char> run_assembler(const std::string &assembler, const std::string 
                                 const std::string &arch) {
     const ScratchFolder folder;
     const fs::path source = folder.path / "kernels.ptx", result = folder.path / "kernels.cubin";
-    std::ofstream(source, std::ios::binary) << ptx;
+    tessera::write_file(source, ptx);
     const ProcessResult process =
         run_process({assembler, "-arch=" + arch, source.string(), "-o", result.string()});
     const auto code = read_file(result);
@@ -102,18 +103,15 @@ std::vector<char> run_assembler(const std::string &assembler, const std::string 
                            process.output));
 }
 
-// So that a reader sees all of it or nothing. What cannot be kept is made again.
+// What cannot be kept is made again.
 void keep(const fs::path &path, const std::vector<char> &code) {
     std::error_code failed;
     fs::create_directories(path.parent_path(), failed);
-    const fs::path part = str(path.string(), ".", getpid());
-    std::ofstream out(part, std::ios::binary);
-    out.write(code.data(), std::streamsize(code.size()));
-    out.close();
-    if (out)
-        fs::rename(part, path, failed);
-    else
-        fs::remove(part, failed);
+    try {
+        tessera::write_file(path, {code.data(), code.size()});
+    } catch (const RuntimeError &) {
+        return;
+    }
 }
 
 }  // namespace
@@ -138,7 +136,7 @@ std::optional<std::string> disassemble(const std::vector<char> &code) {
     if (command[0].empty()) return std::nullopt;
     const ScratchFolder folder;
     const fs::path file = folder.path / "kernels.cubin";
-    std::ofstream(file, std::ios::binary).write(code.data(), std::streamsize(code.size()));
+    tessera::write_file(file, {code.data(), code.size()});
     command.push_back(file.string());
     const ProcessResult process = run_process(command);
     if (process.code == 0) return process.output;
