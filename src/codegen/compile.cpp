@@ -1,6 +1,7 @@
 #include "codegen/compile.h"
 #include "base/large_stack.h"
 #include "codegen/llvm/architecture.h"
+#include "codegen/llvm_errors.h"
 #include "codegen/machine.h"
 #include <algorithm>
 #include <llvm/Analysis/LoopInfo.h>
@@ -21,6 +22,7 @@ void with_module(const ir::Module &module, const Target &target, const Options &
     run_on_large_stack([&] {
         PhaseTimer timer(options);
         llvm::LLVMContext context;
+        keep_errors(context);
         auto machine = make_target_machine(target, false);
         std::unique_ptr<llvm::Module> llvm_module;
         timer.run("emit LLVM IR",
@@ -95,6 +97,7 @@ void write_file(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pw
         throw InternalError("LLVM cannot write this kind of file");
     }
     passes.run(module);
+    throw_kept_errors(module.getContext());
 }
 
 std::vector<char> bytes_of(const llvm::SmallVectorImpl<char> &data) {

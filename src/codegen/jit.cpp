@@ -1,6 +1,7 @@
 #include "base/large_stack.h"
 #include "codegen/compile.h"
 #include "codegen/llvm/architecture.h"
+#include "codegen/llvm_errors.h"
 #include "codegen/machine.h"
 #include "codegen/nvptx/device_image.h"
 #include "codegen/split.h"
@@ -38,6 +39,7 @@ Object make_object(const std::string &bitcode, const Target &target, const Optio
     Object object;
     run_on_large_stack([&] {
         llvm::LLVMContext context;
+        keep_errors(context);
         context.setDiscardValueNames(true);
         auto machine = make_target_machine(target, true);
         llvm::MemoryBufferRef bytes(bitcode, "part");
@@ -56,6 +58,7 @@ struct Objects {
 Objects make_objects(const ir::Module &module, const Target &target, const Options &options) {
     PhaseTimer timer(options);
     llvm::LLVMContext context;
+    keep_errors(context);
     context.setDiscardValueNames(true);
     auto machine = make_target_machine(target, true);
     std::unique_ptr<llvm::Module> whole;

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "codegen/backend.h"
 #include "codegen/host/host_emitter.h"
+#include "codegen/llvm_errors.h"
 #include "codegen/nvptx/device_image.h"
 #include "lower/finish/outline_bodies.h"
 #include "lower/finish/select_accesses.h"
@@ -38,6 +39,7 @@ void initialize_llvm() {
     static std::once_flag once;
     std::call_once(once, [] {
         limit_what_takes_quadratic_time();
+        install_llvm_error_handlers();
         for (const Backend &b : backends()) {
             if (b.architecture) b.architecture().initialize_llvm();
         }

@@ -1,5 +1,6 @@
 #include "codegen/nvptx/ptx.h"
 #include "base/large_stack.h"
+#include "codegen/llvm_errors.h"
 #include "codegen/machine.h"
 #include "codegen/nvptx/architecture.h"
 #include "codegen/nvptx/kernel_emitter.h"
@@ -21,6 +22,7 @@ std::unique_ptr<llvm::TargetMachine> make_gpu_machine(const Architecture &archit
                                                       const Target &target) {
     static std::once_flag once;
     std::call_once(once, [&] { architecture.initialize_llvm(); });
+    install_llvm_error_handlers();
     std::string error;
     const llvm::Target *found = llvm::TargetRegistry::lookupTarget(architecture.triple(), error);
     if (!found) throw InternalError(str("LLVM does not make code for GPUs: ", error));
@@ -78,6 +80,7 @@ std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {
     if (machine.addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
         throw InternalError("LLVM cannot write PTX");
     passes.run(module);
+    throw_kept_errors(module.getContext());
     return {text.begin(), text.end()};
 }
 
@@ -116,6 +119,7 @@ std::string to_ptx(const ir::Module &module, const Target &target, int capabilit
             nvptx_architecture(capability, is_exact(module, capability));
         const auto machine = make_gpu_machine(architecture, target);
         llvm::LLVMContext context;
+        keep_errors(context);
         llvm::Module kernels(module.name, context);
         kernels.setTargetTriple(machine->getTargetTriple());
         kernels.setDataLayout(machine->createDataLayout());
