@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "files/format.h"
 #include "files/number.h"
+#include "support/full_disk.h"
 #include "tools/run/convert.h"
 #include "tools/run/tiff.h"
 #include <doctest/doctest.h>
@@ -37,7 +38,7 @@ Array pattern(tessera_type_t type, const std::vector<int> &extents) {
 
 // A file of one channel, of tiles or of strips.
 void write_special(const std::string &path, const Array &image, int tile, int photometric,
-                   int planar) {
+                   int planar, int orientation = ORIENTATION_TOPLEFT) {
     TIFF *file = TIFFOpen(path.c_str(), "w");
     REQUIRE(file);
     TIFFSetField(file, TIFFTAG_IMAGEWIDTH, image.extent(0));
@@ -46,6 +47,7 @@ void write_special(const std::string &path, const Array &image, int tile, int ph
     TIFFSetField(file, TIFFTAG_BITSPERSAMPLE, 8);
     TIFFSetField(file, TIFFTAG_PHOTOMETRIC, photometric);
     TIFFSetField(file, TIFFTAG_PLANARCONFIG, planar);
+    TIFFSetField(file, TIFFTAG_ORIENTATION, orientation);
     std::vector<uint8_t> buffer(size_t(tile ? tile * tile : image.extent(0)));
     if (tile) {
         TIFFSetField(file, TIFFTAG_TILEWIDTH, tile);
@@ -114,6 +116,75 @@ TEST_SUITE("TIFF") {
             REQUIRE(b.notes.size() == 1);
             CHECK(b.notes[0] == "its samples are converted to 8 bits of grey or RGB");
         }
+    }
+    TEST_CASE("pictures are turned as their orientation says") {
+        TiffPath file;
+        // What is stored: columns a b c, rows of which the second is in capitals.
+        const std::string stored = "abcABC";
+        const std::pair<int, std::string> upright[] = {
+            {ORIENTATION_TOPLEFT, "abcABC"},  {ORIENTATION_TOPRIGHT, "cbaCBA"},
+            {ORIENTATION_BOTRIGHT, "CBAcba"}, {ORIENTATION_BOTLEFT, "ABCabc"},
+            {ORIENTATION_LEFTTOP, "aAbBcC"},  {ORIENTATION_RIGHTTOP, "AaBbCc"},
+            {ORIENTATION_RIGHTBOT, "CcBbAa"}, {ORIENTATION_LEFTBOT, "cCbBaA"}};
+        Array a({tessera_type_uint, 8}, {3, 2});
+        std::copy(stored.begin(), stored.end(), a.bytes.begin());
+        for (int photometric : {PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_MINISWHITE}) {
+            for (const auto &[orientation, wanted] : upright) {
+                CAPTURE(orientation);
+                write_special(file.path, a, 0, photometric, PLANARCONFIG_CONTIG, orientation);
+                Array b = run::read_tiff(file.path, "");
+                std::string seen(b.bytes.begin(), b.bytes.end());
+                if (photometric == PHOTOMETRIC_MINISWHITE)
+                    for (char &c : seen) c = char(255 - uint8_t(c));
+                CHECK(seen == wanted);
+                CHECK(b.extent(0) == (orientation < ORIENTATION_LEFTTOP ? 3 : 2));
+            }
+        }
+    }
+    TEST_CASE("a strip that is shorter than its rows is refused, or warned of") {
+        TiffPath file;
+        const auto write_strips = [&](int compression, int bits, size_t missing) {
+            TIFF *out = TIFFOpen(file.path.c_str(), "w");
+            REQUIRE(out);
+            TIFFSetField(out, TIFFTAG_IMAGEWIDTH, 64);
+            TIFFSetField(out, TIFFTAG_IMAGELENGTH, 32);
+            TIFFSetField(out, TIFFTAG_BITSPERSAMPLE, bits);
+            TIFFSetField(out, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+            TIFFSetField(out, TIFFTAG_COMPRESSION, compression);
+            TIFFSetField(out, TIFFTAG_ROWSPERSTRIP, 8);
+            std::vector<uint8_t> strip(size_t(64 * bits));
+            for (size_t i = 0; i < strip.size(); i++) strip[i] = uint8_t(i * 37);
+            for (uint32_t s = 0; s < 4; s++)
+                TIFFWriteEncodedStrip(out, s, strip.data(),
+                                      tmsize_t(strip.size() - (s == 1 ? missing : 0)));
+            TIFFClose(out);
+        };
+        for (int bits : {1, 8}) {
+            write_strips(COMPRESSION_NONE, bits, size_t(24 * bits));
+            CHECK_THROWS_WITH_AS(run::read_tiff(file.path, ""), "strip 1 ends before its rows do",
+                                 RuntimeError);
+            write_strips(COMPRESSION_NONE, bits, 0);
+            CHECK_NOTHROW(run::read_tiff(file.path, ""));
+        }
+        write_strips(COMPRESSION_LZW, 8, 192);
+        CHECK_THROWS_WITH_AS(run::read_tiff(file.path, ""), doctest::Contains("Not enough data"),
+                             RuntimeError);
+        write_strips(COMPRESSION_CCITTFAX4, 1, 24);
+        const Array a = run::read_tiff(file.path, "");
+        REQUIRE(a.notes.size() == 2);
+        CHECK(a.notes[1].starts_with("libtiff warns: Premature EOL at line 5 of strip 1"));
+    }
+    TEST_CASE("on a full disk a file keeps what it has") {
+        TiffPath file;
+        const Array small = pattern({tessera_type_uint, 8}, {5, 4});
+        Array large({tessera_type_uint, 16}, {300, 300});
+        for (size_t i = 0; i < large.bytes.size(); i++) large.bytes[i] = uint8_t(i * i >> 7);
+        run::write_tiff(small, file.path, "");
+        {
+            FullDisk full(2000);
+            CHECK_THROWS_AS(run::write_tiff(large, file.path, ""), RuntimeError);
+        }
+        CHECK(run::read_tiff(file.path, "").bytes == small.bytes);
     }
     TEST_CASE("no damage of a file crashes") {
         TiffPath file;

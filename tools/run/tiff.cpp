@@ -1,11 +1,15 @@
 #include "tiff.h"
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "files/formats.h"
+#include <algorithm>
 #include <cstdarg>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <memory>
 #include <tiffio.h>
+#include <utility>
 
 namespace tessera::run {
 namespace {
@@ -15,25 +19,24 @@ using files::Array;
 // No codec of libtiff makes pictures more than so many times smaller.
 constexpr uint64_t best_compression = 20000;
 
-int keep_reason(TIFF *, void *reason, const char *, const char *format, va_list args) {
+int keep_first(TIFF *, void *reason, const char *, const char *format, va_list args) {
     char text[500];
     std::vsnprintf(text, sizeof(text), format, args);
     auto &kept = *static_cast<std::string *>(reason);
     if (kept.empty()) kept = text;
     return 1;
 }
-int ignore_warning(TIFF *, void *, const char *, const char *, va_list) { return 1; }
-
 // An open file, and what libtiff says of it.
 class TiffFile {
 public:
-    TiffFile(const std::string &path, const char *mode) : handle(nullptr, TIFFClose) {
-        TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-        TIFFOpenOptionsSetErrorHandlerExtR(options, keep_reason, &reason);
-        TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, nullptr);
-        handle.reset(TIFFOpenExt(path.c_str(), mode, options));
-        TIFFOpenOptionsFree(options);
-        if (!handle) fail();
+    // To read it.
+    explicit TiffFile(const std::string &path) : handle(nullptr, TIFFClose) {
+        open([&](TIFFOpenOptions *options) { return TIFFOpenExt(path.c_str(), "r", options); });
+    }
+    TiffFile(const AtomicFile &written, const char *mode) : handle(nullptr, TIFFClose) {
+        // libtiff closes what it is given.
+        const int own = fcntl(fileno(written.stream()), F_DUPFD_CLOEXEC, 0);
+        open([&](TIFFOpenOptions *options) { return TIFFFdOpenExt(own, "", mode, options); });
     }
     [[noreturn]] void fail() const {
         throw RuntimeError(reason.empty() ? "libtiff does not say why" : reason);
@@ -42,6 +45,9 @@ public:
         if (!worked) fail();
     }
     TIFF *get() const { return handle.get(); }
+    // What libtiff has warned of first since the last time; it does so at every tag that is not
+    // its.
+    std::string take_warning() { return std::exchange(warning, ""); }
     template<typename T> T field(uint32_t tag) const {
         T value{};
         TIFFGetFieldDefaulted(get(), tag, &value);
@@ -58,13 +64,22 @@ public:
     }
 
 private:
-    std::string reason;
+    template<typename Open> void open(Open with) {
+        TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+        TIFFOpenOptionsSetErrorHandlerExtR(options, keep_first, &reason);
+        TIFFOpenOptionsSetWarningHandlerExtR(options, keep_first, &warning);
+        handle.reset(with(options));
+        TIFFOpenOptionsFree(options);
+        if (!handle) fail();
+    }
+
+    std::string reason, warning;
     std::unique_ptr<TIFF, void (*)(TIFF *)> handle;
 };
 
 struct Layout {
     int width, height, channels, bits;
-    uint16_t sample_format, photometric;
+    uint16_t sample_format, photometric, orientation;
     bool planar;
 };
 
@@ -81,6 +96,7 @@ Layout layout_of(const TiffFile &file) {
             int(file.field<uint16_t>(TIFFTAG_BITSPERSAMPLE)),
             file.field<uint16_t>(TIFFTAG_SAMPLEFORMAT),
             photometric,
+            file.field<uint16_t>(TIFFTAG_ORIENTATION),
             file.field<uint16_t>(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE};
 }
 
@@ -110,6 +126,34 @@ void check_size(const std::string &path, const Layout &l) {
     uint64_t samples = files::product_of({l.width, l.height, l.channels});
     if (!error && samples / best_compression > size) {
         throw RuntimeError("the file ends before the image does");
+    }
+}
+
+uint64_t bytes_of_strip(const TiffFile &file, const Layout &l, uint32_t strip) {
+    const auto rows = std::min(file.field<uint32_t>(TIFFTAG_ROWSPERSTRIP), uint32_t(l.height));
+    const uint32_t strips_of_plane = (uint32_t(l.height) + rows - 1) / rows;
+    const uint32_t first_row = strip % strips_of_plane * rows;
+    return TIFFVStripSize64(file.get(), std::min(rows, uint32_t(l.height) - first_row));
+}
+
+// Refuses a strip or tile whose samples, as they are, would reach into the next one, or into the
+// directory: libtiff believes the numbers of rows more than the numbers of bytes.
+void require_whole_strips(const TiffFile &file, const Layout &l) {
+    if (file.field<uint16_t>(TIFFTAG_COMPRESSION) != COMPRESSION_NONE) return;
+    if (file.field<uint32_t>(TIFFTAG_ROWSPERSTRIP) == 0) throw RuntimeError("the file is damaged");
+    const bool tiled = TIFFIsTiled(file.get()) != 0;
+    const uint32_t count = tiled ? TIFFNumberOfTiles(file.get()) : TIFFNumberOfStrips(file.get());
+    std::vector<uint64_t> begins = {TIFFCurrentDirOffset(file.get())};
+    for (uint32_t i = 0; i < count; i++) begins.push_back(TIFFGetStrileOffset(file.get(), i));
+    std::vector<uint64_t> sorted = begins;
+    std::sort(sorted.begin(), sorted.end());
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t begin = begins[i + 1];
+        const uint64_t bytes = tiled ? TIFFTileSize64(file.get()) : bytes_of_strip(file, l, i);
+        const auto next = std::upper_bound(sorted.begin(), sorted.end(), begin);
+        if (next == sorted.end() || *next - begin >= bytes) continue;
+        throw RuntimeError(str(tiled ? "tile " : "strip ", i, " ends before its ",
+                               tiled ? "samples" : "rows", " do"));
     }
 }
 
@@ -182,8 +226,9 @@ Array read_converted(const TiffFile &file, const Layout &l) {
         l.channels == 1;
     Array image({tessera_type_uint, 8}, extents_of(l.width, l.height, grey ? 1 : 3));
     std::vector<uint32_t> pixels(size_t(l.width) * size_t(l.height));
+    // As the samples lie: libtiff would only do half of the orientations.
     file.require(TIFFReadRGBAImageOriented(file.get(), uint32_t(l.width), uint32_t(l.height),
-                                           pixels.data(), ORIENTATION_TOPLEFT, 1) == 1);
+                                           pixels.data(), l.orientation, 1) == 1);
     for (size_t c = 0; c < size_t(image.extent(2)); c++) {
         for (size_t i = 0; i < pixels.size(); i++) {
             image.bytes[c * pixels.size() + i] = uint8_t(pixels[i] >> (8 * c));
@@ -193,12 +238,47 @@ Array read_converted(const TiffFile &file, const Layout &l) {
     return image;
 }
 
+// The picture as it is to be seen: the tag says where its first row and its first column are.
+Array upright(const Array &stored, uint16_t orientation) {
+    const bool from_right =
+        orientation == ORIENTATION_TOPRIGHT || orientation == ORIENTATION_BOTRIGHT ||
+        orientation == ORIENTATION_RIGHTTOP || orientation == ORIENTATION_RIGHTBOT;
+    const bool from_below =
+        orientation == ORIENTATION_BOTRIGHT || orientation == ORIENTATION_BOTLEFT ||
+        orientation == ORIENTATION_RIGHTBOT || orientation == ORIENTATION_LEFTBOT;
+    const bool on_its_side =
+        orientation >= ORIENTATION_LEFTTOP && orientation <= ORIENTATION_LEFTBOT;
+    if (!from_right && !from_below && !on_its_side) return stored;
+    const size_t bytes = size_t(stored.type.bytes()), columns = size_t(stored.extent(0)),
+                 rows = size_t(stored.extent(1));
+    const size_t width = on_its_side ? rows : columns, height = on_its_side ? columns : rows;
+    Array image(stored.type, extents_of(int(width), int(height), stored.extent(2)));
+    image.notes = stored.notes;
+    uint8_t *to = image.bytes.data();
+    for (size_t c = 0; c < size_t(stored.extent(2)); c++) {
+        for (size_t y = 0; y < height; y++) {
+            for (size_t x = 0; x < width; x++) {
+                const size_t across = from_right ? width - 1 - x : x,
+                             down = from_below ? height - 1 - y : y;
+                const size_t column = on_its_side ? down : across,
+                             row = on_its_side ? across : down;
+                const size_t from = (c * rows + row) * columns + column;
+                std::memcpy(to, stored.bytes.data() + from * bytes, bytes);
+                to += bytes;
+            }
+        }
+    }
+    return image;
+}
+
 }  // namespace
 
 Array read_tiff(const std::string &path, const std::string &) {
-    TiffFile file(path, "r");
+    TiffFile file(path);
     Layout l = layout_of(file);
     check_size(path, l);
+    require_whole_strips(file, l);
+    file.take_warning();
     Array image;
     if (is_plain(l)) {
         image = Array(type_of(l), extents_of(l.width, l.height, l.channels));
@@ -206,6 +286,9 @@ Array read_tiff(const std::string &path, const std::string &) {
     } else {
         image = read_converted(file, l);
     }
+    const std::string warning = file.take_warning();
+    if (!warning.empty()) image.notes.push_back("libtiff warns: " + warning);
+    image = upright(image, l.orientation);
     image.is_picture = true;
     if (!TIFFLastDirectory(file.get())) {
         image.notes.emplace_back("only the first picture of the file is read");
@@ -217,7 +300,8 @@ void write_tiff(const Array &image, const std::string &path, const std::string &
     if (image.bytes.empty()) throw RuntimeError("the image has no pixels");
     int width = image.extent(0), height = image.extent(1), channels = image.extent(2);
     size_t bytes = size_t(image.type.bytes());
-    TiffFile file(path, files::product_of(image.extents) * bytes > 4000000000U ? "w8" : "w");
+    AtomicFile whole(path);
+    TiffFile file(whole, files::product_of(image.extents) * bytes > 4000000000U ? "w8" : "w");
     bool colour = channels == 3 || channels == 4;
     file.set(TIFFTAG_IMAGEWIDTH, width);
     file.set(TIFFTAG_IMAGELENGTH, height);
@@ -247,6 +331,7 @@ void write_tiff(const Array &image, const std::string &path, const std::string &
         file.require(TIFFWriteScanline(file.get(), row.data(), uint32_t(y), 0) == 1);
     }
     file.finish();
+    whole.commit();
 }
 
 }  // namespace tessera::run
