@@ -4,22 +4,6 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(components runtime base files ir algebra program lower interpret codegen driver lang aot)
-set(objects)
-foreach(name IN LISTS components)
-    list(APPEND objects $<TARGET_OBJECTS:tessera_${name}>)
-endforeach()
-list(APPEND objects $<TARGET_OBJECTS:tessera_autoscheduler>
-                    $<TARGET_OBJECTS:tessera_autoscheduler_registration>)
-add_library(tessera_shared SHARED ${objects})
-set_target_properties(tessera_shared PROPERTIES
-    OUTPUT_NAME tessera EXPORT_NAME Tessera VERSION ${PROJECT_VERSION} SOVERSION 0
-    LINKER_LANGUAGE CXX)
-target_link_libraries(tessera_shared PRIVATE tessera_runtime_bytes tessera_llvm PNG::PNG
-                                             ZLIB::ZLIB Threads::Threads dl)
-# LLVM's names stay inside: another LLVM may be in the same process.
-target_link_options(tessera_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined)
-target_compile_features(tessera_shared INTERFACE cxx_std_20)
 set_target_properties(tessera_runtime_shipped PROPERTIES EXPORT_NAME Runtime)
 set(include ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(target tessera_shared tessera_runtime_shipped)
@@ -57,7 +41,7 @@ install(DIRECTORY compat/halide/ DESTINATION ${include}/tessera/halide FILES_MAT
 install(FILES compat/halide/support.cpp DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/halide)
 install(DIRECTORY include/ DESTINATION ${include})
 install(FILES autoscheduler/tune_template.h DESTINATION ${include}/tessera/autoscheduler)
-foreach(name IN LISTS components)
+foreach(name IN LISTS tessera_components)
     install(DIRECTORY src/${name} DESTINATION ${include}/tessera
             FILES_MATCHING PATTERN *.h PATTERN llvm EXCLUDE PATTERN host EXCLUDE
             PATTERN x86 EXCLUDE PATTERN aarch64 EXCLUDE)

@@ -65,6 +65,7 @@ function(add_tessera_library target)
 
     set(targets)
     foreach(t IN LISTS ARG_TARGETS)
+        _tessera_require_machine(${target} ${t})
         foreach(f IN LISTS ARG_FEATURES ITEMS no_runtime)
             if(NOT "${t}-" MATCHES "-${f}-")
                 string(APPEND t "-${f}")
@@ -230,19 +231,47 @@ function(_tessera_default variable value)
     endif()
 endfunction()
 
+# What Tessera calls a machine; empty if that is not known.
+function(_tessera_machine variable processor system)
+    set(${variable} "" PARENT_SCOPE)
+    if(system STREQUAL Linux AND processor MATCHES "^(x86_64|AMD64)$")
+        set(${variable} x86-64-linux PARENT_SCOPE)
+    elseif(system STREQUAL Linux AND processor MATCHES "^(aarch64|arm64)$")
+        set(${variable} arm-64-linux PARENT_SCOPE)
+    endif()
+endfunction()
+
 function(_tessera_default_target variable)
     set(${variable} host PARENT_SCOPE)
     if(NOT CMAKE_CROSSCOMPILING)
         return()
     endif()
-    if(CMAKE_SYSTEM_NAME STREQUAL Linux AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-        set(${variable} x86-64-linux PARENT_SCOPE)
-    elseif(CMAKE_SYSTEM_NAME STREQUAL Linux AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-        set(${variable} arm-64-linux PARENT_SCOPE)
-    else()
+    _tessera_machine(machine "${CMAKE_SYSTEM_PROCESSOR}" "${CMAKE_SYSTEM_NAME}")
+    if(NOT machine)
         message(FATAL_ERROR "what Tessera calls ${CMAKE_SYSTEM_PROCESSOR} with "
                             "${CMAKE_SYSTEM_NAME} is not known: say TARGETS")
     endif()
+    set(${variable} ${machine} PARENT_SCOPE)
+endfunction()
+
+# Says that a target is for another machine than the one that is built for: the linker would say no
+# more than "file in wrong format". Where one does not cross-compile, the library may be for elsewhere.
+function(_tessera_require_machine library target)
+    _tessera_machine(built_for "${CMAKE_SYSTEM_PROCESSOR}" "${CMAKE_SYSTEM_NAME}")
+    string(REGEX MATCH "^[a-z0-9]+-[0-9]+-[a-z]+" machine "${target}")
+    if(target MATCHES "^host")
+        _tessera_machine(machine "${CMAKE_HOST_SYSTEM_PROCESSOR}" "${CMAKE_HOST_SYSTEM_NAME}")
+    endif()
+    if(NOT built_for OR NOT machine OR machine STREQUAL built_for)
+        return()
+    endif()
+    set(kind WARNING)
+    if(CMAKE_CROSSCOMPILING)
+        set(kind FATAL_ERROR)
+    endif()
+    message(${kind} "add_tessera_library(${library}): the target ${target} is for another machine than "
+                    "the one that is built for, which is ${built_for}: programs cannot be linked with "
+                    "the library. Say other TARGETS, or none for ${built_for} alone")
 endfunction()
 
 # The installed library is this machine's.

@@ -99,6 +99,12 @@ for cpu in cortex-a57 neoverse-n1; do
         "$(qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu $cpu aarch64/brighter)"
 done
 
+# CMake breaks lines.
+refused=$(configure other_machine -DCMAKE_TOOLCHAIN_FILE="$here/aarch64.toolchain.cmake" \
+    -DTARGETS=x86-64-linux-avx2 2>&1 | tr -s ' \n' ' ') && exit 1
+contains "the refusal" "$refused" \
+    "the target x86-64-linux-avx2 is for another machine than the one that is built for, which is arm-64-linux"
+
 halide halide_crossed -DCMAKE_TOOLCHAIN_FILE="$work/toolchain.cmake" >/dev/null
 cmake --build halide_crossed >/dev/null
 expect "Halide's cross-compiled project" "0 0 0 120 160 200" "$(halide_crossed/threshold_app)"
