@@ -105,9 +105,9 @@ private:
 };
 
 // The condition of a select or an if_then_else, and what each of its operands is read under.
-struct Choice {
+struct ReadChoice {
     Expr condition;
-    explicit Choice(const Expr &e) {
+    explicit ReadChoice(const Expr &e) {
         const auto *c = e.as<IntrinsicCall>();
         if (const auto *s = e.as<Select>()) condition = s->condition;
         if (c && c->op == Intrinsic::if_then_else) condition = c->args[0];
@@ -159,7 +159,7 @@ std::vector<Evaluated> evaluation_of(const Expr &e) {
         const Expr &node = order.nodes[n];
         const Expr here = when.at(node.get());
         if (node.as<Call>() || node.as<Variable>()) all.push_back({node, here});
-        const Choice choice(node);
+        const ReadChoice choice(node);
         const std::vector<Expr> operands = order.operands(node);
         for (size_t i = 0; i < operands.size(); i++) {
             const Expr chosen = substitute(order.lets, choice.of_operand(i));

@@ -1,5 +1,6 @@
 #include "lower/prepare/drop_needless.h"
 #include "base/warning.h"
+#include "lower/prepare/directive_kinds.h"
 #include "program/apply.h"
 #include <algorithm>
 
@@ -9,11 +10,6 @@ namespace {
 using program::FuncDirective;
 using program::FunctionContents;
 using program::StageDirective;
-
-template<typename... Kinds, typename Directive>
-bool is_one_of(const Directive &d) {
-    return (std::holds_alternative<Kinds>(d) || ...);
-}
 
 bool is_about_place_or_storage(const FuncDirective &d) {
     return is_one_of<program::ComputeLevel, program::StoreLevel, program::HoistStorageLevel,

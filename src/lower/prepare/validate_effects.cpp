@@ -1,5 +1,6 @@
 #include "lower/prepare/validate_effects.h"
 #include "lower/nest/stage.h"
+#include "lower/prepare/directive_kinds.h"
 #include "program/apply.h"
 #include <set>
 
@@ -10,11 +11,6 @@ using program::FunctionContents;
 using program::StageDirective;
 
 namespace {
-
-template<typename... Kinds, typename Directive>
-bool is_one_of(const Directive &d) {
-    return (std::holds_alternative<Kinds>(d) || ...);
-}
 
 bool wants_storage(const FuncDirective &d) {
     const auto *store = std::get_if<program::StoreLevel>(&d);
