@@ -56,7 +56,7 @@ def touched(root):
     """
     commit = read(root / "tools" / "checked_commit").strip()
     listed = []
-    for command in (["diff", "--name-only", commit], ["ls-files", "--others", "--exclude-standard"]):
+    for command in (["diff", "--name-only", "--relative", commit], ["ls-files", "--others", "--exclude-standard"]):
         done = subprocess.run(["git", "-C", str(root), *command], text=True, capture_output=True)
         if done.returncode != 0:
             return None
