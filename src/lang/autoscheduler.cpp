@@ -1,5 +1,4 @@
 #include "lang/autoscheduler.h"
-#include "base/places_in_messages.h"
 #include "lang/pipeline.h"
 #include <dlfcn.h>
 #include <mutex>
@@ -28,11 +27,13 @@ AutoSchedulerFn find_autoscheduler(std::string name, Location at) {
     for (const auto &[known, function] : all.functions) names.push_back(known);
     std::string near = closest_match(name, names);
     throw CompileError(
-        at, str("there is no autoscheduler \"", name, "\"",
-                near.empty() ? "" : str("; did you mean ", near, "?"),
-                names.empty() ? "; this program has been linked without Tessera's own: add one by "
-                                "Pipeline::add_autoscheduler(), or load a plugin that does"
-                              : str("; there are ", join(names))));
+        at,
+        str("there is no autoscheduler \"", name, "\"",
+            near.empty() ? "" : str("; did you mean ", near, "?"),
+            names.empty() ? "; this program has been linked without Tessera's own: link it with "
+                            "the target Tessera::Tessera of CMake, add one by "
+                            "Pipeline::add_autoscheduler(), or load a plugin that does"
+                          : str("; there are ", join(names))));
 }
 
 }  // namespace
@@ -64,15 +65,7 @@ AutoSchedulerResults Pipeline::apply_autoscheduler(const Target &target,
     AutoSchedulerResults results;
     results.target = target;
     results.autoscheduler_params = params;
-    try {
-        scheduler(*this, target, params, &results);
-    } catch (const CompileError &e) {
-        // What has no place of its own was asked for here.
-        if (begins_with_place(e.what())) throw;
-        throw CompileError(at, e.what());
-    } catch (const RuntimeError &e) {
-        throw RuntimeError(at, e.what());
-    }
+    called_at(at, [&] { scheduler(*this, target, params, &results); });
     return results;
 }
 

@@ -94,10 +94,10 @@ Symbol BufferContents::symbol() {
     return own_symbol;
 }
 
-const tessera_dimension_t &BufferContents::dim(int d) const {
+const tessera_dimension_t &BufferContents::dim(int d, const Location &at) const {
     if (d >= 0 && d < raw.dimensions) return shape[size_t(d)];
     throw RuntimeError(
-        str("buffer ", name, " has ", describe(raw.dimensions), ", and none numbered ", d));
+        at, str("buffer ", name, " has ", describe(raw.dimensions), ", and none numbered ", d));
 }
 
 uint64_t BufferContents::number_of_elements() const {
@@ -149,13 +149,13 @@ bool BufferContents::is_place(const int *pos, int n) const {
     return offset >= lowest() && offset <= past_highest();
 }
 
-void BufferContents::check_position(const int *pos, int n) const {
-    if (!raw.host) throw RuntimeError(str("buffer ", name, " has no memory"));
-    check_is_here();
+void BufferContents::check_position(const int *pos, int n, const Location &at) const {
+    if (!raw.host) throw RuntimeError(at, str("buffer ", name, " has no memory"));
+    check_is_here(at);
     if (contains(pos, n)) return;
     if (dialect() == Dialect::Halide && is_place(pos, n)) return;
-    throw RuntimeError(str("position (", join(std::vector<int>(pos, pos + n), ", "),
-                           ") lies outside of buffer ", name));
+    throw RuntimeError(at, str("position (", join(std::vector<int>(pos, pos + n), ", "),
+                               ") lies outside of buffer ", name));
 }
 
 namespace {
@@ -449,8 +449,9 @@ Ref<program::Parameter> embedded_parameter(const BufferContentsRef &buffer) {
     return parameter;
 }
 
-void throw_undefined_buffer() {
-    throw RuntimeError("this Buffer is undefined: it was made without a size and not assigned yet");
+void throw_undefined_buffer(const Location &at) {
+    throw RuntimeError(at,
+                       "this Buffer is undefined: it was made without a size and not assigned yet");
 }
 
 // As it is written in C++: "uint8_t".
@@ -482,10 +483,10 @@ void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted
     }
 }
 
-void check_number_of_dimensions(size_t given, int wanted) {
+void check_number_of_dimensions(size_t given, int wanted, const Location &at) {
     if (int(given) == wanted || (int(given) < wanted && dialect() == Dialect::Halide)) return;
-    throw RuntimeError(
-        str("a function of ", given, " coordinates cannot walk a buffer of ", describe(wanted)));
+    throw RuntimeError(at, str("a function of ", given, " coordinates cannot walk a buffer of ",
+                               describe(wanted)));
 }
 
 }  // namespace tessera

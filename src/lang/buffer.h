@@ -3,6 +3,7 @@
 #include "base/target.h"
 #include "ir/type.h"
 #include "ir/written_expr.h"
+#include "lang/location.h"
 #include "runtime/tessera_runtime.h"
 #include <algorithm>
 #include <array>
@@ -60,7 +61,7 @@ public:
     Type type() const { return raw.type; }
     int dimensions() const { return raw.dimensions; }
     // Throws if there is no such dimension.
-    const tessera_dimension_t &dim(int d) const;
+    const tessera_dimension_t &dim(int d, const Location &at = {}) const;
     uint64_t number_of_elements() const;
     uint64_t size_in_bytes() const;
     // How far below and above `host` elements lie (the latter: past the last), in elements.
@@ -68,7 +69,7 @@ public:
     int64_t past_highest() const;
     bool contains(const int *pos, int n) const;
     // Throws unless `pos` (n numbers) lies within the buffer.
-    void check_position(const int *pos, int n) const;
+    void check_position(const int *pos, int n, const Location &at) const;
 
     void allocate();
     void deallocate();
@@ -99,8 +100,8 @@ public:
                            const Location &at);
     int device_detach_native(JITUserContext *context, const Location &at);
     // Throws if the newest contents are on a device.
-    void check_is_here() const {
-        if (raw.flags & tessera_buffer_flag_device_dirty) throw_is_on_device();
+    void check_is_here(const Location &at = {}) const {
+        if (raw.flags & tessera_buffer_flag_device_dirty) throw_is_on_device(at);
     }
 
     // The runtime's view of the buffer; raw.dim points to `shape`.
@@ -112,7 +113,7 @@ public:
 private:
     void shape_changed();
     bool is_place(const int *pos, int n) const;
-    [[noreturn]] void throw_is_on_device() const;
+    [[noreturn]] void throw_is_on_device(const Location &at) const;
     void share_device_memory(const BufferContents &owner);
     void crop_device_memory(const Shape &to);
     void release_device_memory();
@@ -147,12 +148,12 @@ ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> ar
 // The buffer as a parameter of a program that holds the buffer itself; each has the same symbol.
 Ref<program::Parameter> embedded_parameter(const BufferContentsRef &buffer);
 
-[[noreturn]] void throw_undefined_buffer();
+[[noreturn]] void throw_undefined_buffer(const Location &at);
 // Throws RuntimeError if a buffer of this type and number of dimensions (-1: any) cannot be used
 // as one of the wanted type (undefined: any) and number (-1: any).
 void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted_dimensions,
                       const Location &at = {});
-void check_number_of_dimensions(size_t given, int wanted);
+void check_number_of_dimensions(size_t given, int wanted, const Location &at);
 
 // One dimension, and the range of its coordinates: for (int x : buffer.dim(0)) ...
 class BufferDimension {
@@ -180,11 +181,29 @@ private:
     tessera_dimension_t d;
 };
 
-// The types of the extents and the name that a Buffer is made with.
+// Stands for an argument that is not given. A pack of arguments could have no line of the caller
+// behind it.
+struct Absent {};
+
+// The types of the extents and the name that a Buffer is made with, and of the coordinates of an
+// element.
 template<typename A>
 concept BufferSize = std::convertible_to<A, int>;
 template<typename A>
-concept BufferSizeOrName = BufferSize<A> || std::convertible_to<A, std::string>;
+concept BufferSizeOrName =
+    BufferSize<A> || std::convertible_to<A, std::string> || std::same_as<A, Absent>;
+template<typename A>
+concept BufferCoordinate = std::integral<A> || std::same_as<A, Absent>;
+
+// Up to 12 arguments of the types of a concept, which may all be left out.
+#define TESSERA_UP_TO_12(Type)                                                                     \
+    template<Type A = Absent, Type B = Absent, Type C = Absent, Type D = Absent, Type E = Absent,  \
+             Type F = Absent, Type G = Absent, Type H = Absent, Type I = Absent, Type J = Absent,  \
+             Type K = Absent, Type L = Absent>
+#define TESSERA_12_PARAMETERS                                                                      \
+    A a = {}, B b = {}, C c = {}, D d = {}, E e = {}, F f = {}, G g = {}, H h = {}, I i = {},      \
+      J j = {}, K k = {}, L l = {}
+#define TESSERA_12_ARGUMENTS a, b, c, d, e, f, g, h, i, j, k, l
 
 // A Buffer of this many dimensions can have any number, found out when the program runs.
 constexpr int AnyDims = -1;
@@ -280,52 +299,57 @@ public:
         : Buffer(std::make_shared<BufferContents>(raw, name)) {}
 
     // New memory, dense, dimension 0 innermost: Buffer<float>(640, 480), and a name if you like.
-    template<BufferSizeOrName... Rest>
-    explicit Buffer(int first, const Rest &...rest) : Buffer(static_type(), first, rest...) {
+    TESSERA_UP_TO_12(BufferSizeOrName)
+    explicit Buffer(int first, TESSERA_12_PARAMETERS, Here at = Here::current())
+        : Buffer(static_type(), Sizes(first, TESSERA_12_ARGUMENTS), at) {
         static_assert(typed, "a Buffer<> needs the Type of its elements before the sizes");
     }
-    template<BufferSizeOrName... Rest> Buffer(Type type, int first, const Rest &...rest) {
-        Sizes s(first, rest...);
-        *this = Buffer(type, s.sizes, s.name);
-    }
-    explicit Buffer(const std::vector<int> &sizes, const std::string &name = "") requires typed
-        : Buffer(static_type(), sizes, name) {}
-    explicit Buffer(std::initializer_list<int> sizes, const std::string &name = "") requires typed
-        : Buffer(static_type(), std::vector<int>(sizes), name) {}
-    explicit Buffer(std::initializer_list<int> sizes, const char *name) requires typed
-        : Buffer(sizes, std::string(name)) {}
+    TESSERA_UP_TO_12(BufferSizeOrName)
+    Buffer(Type type, int first, TESSERA_12_PARAMETERS, Here at = Here::current())
+        : Buffer(type, Sizes(first, TESSERA_12_ARGUMENTS), at) {}
+    explicit Buffer(const std::vector<int> &sizes, const std::string &name = "",
+                    Here at = Here::current()) requires typed
+        : Buffer(static_type(), sizes, name, at) {}
+    explicit Buffer(std::initializer_list<int> sizes, const std::string &name = "",
+                    Here at = Here::current()) requires typed
+        : Buffer(static_type(), std::vector<int>(sizes), name, at) {}
+    explicit Buffer(std::initializer_list<int> sizes, const char *name, Here at = Here::current())
+        requires typed
+        : Buffer(sizes, std::string(name), at) {}
     explicit Buffer(std::initializer_list<int> sizes, std::initializer_list<int> order,
-                    const std::string &name = "") requires typed
-        : Buffer(static_type(), std::vector<int>(sizes), std::vector<int>(order), name) {}
-    Buffer(Type type, const std::vector<int> &sizes, const std::string &name = "")
-        : Buffer(make_contents(type, dense_shape(sizes), name)) {}
+                    const std::string &name = "", Here at = Here::current()) requires typed
+        : Buffer(static_type(), std::vector<int>(sizes), std::vector<int>(order), name, at) {}
+    Buffer(Type type, const std::vector<int> &sizes, const std::string &name = "",
+           Here at = Here::current())
+        : Buffer(type, sizes, {}, name, at) {}
     // `order` lists the dimensions, innermost first.
     Buffer(const std::vector<int> &sizes, const std::vector<int> &order,
-           const std::string &name = "") requires typed
-        : Buffer(static_type(), sizes, order, name) {}
+           const std::string &name = "", Here at = Here::current()) requires typed
+        : Buffer(static_type(), sizes, order, name, at) {}
     Buffer(Type type, const std::vector<int> &sizes, const std::vector<int> &order,
-           const std::string &name = "")
-        : Buffer(make_contents(type, dense_shape(sizes, order), name)) {}
+           const std::string &name = "", Here at = Here::current())
+        : Buffer(
+              called_at(at, [&] { return make_contents(type, dense_shape(sizes, order), name); }),
+              at) {}
 
     // A Buffer of foreign memory, which has to outlive the Buffer. Null: a shape without memory.
-    template<BufferSizeOrName... Rest> Buffer(Element *data, int first, const Rest &...rest) {
+    TESSERA_UP_TO_12(BufferSizeOrName)
+    Buffer(Element *data, int first, TESSERA_12_PARAMETERS, Here at = Here::current())
+        : Buffer(wrap(static_type(), data, Sizes(first, TESSERA_12_ARGUMENTS), at)) {
         static_assert(typed, "a Buffer<> needs the Type of its elements before the memory");
-        Sizes s(first, rest...);
-        *this = wrap(static_type(), data, dense_shape(s.sizes), s.name);
     }
-    Buffer(Element *data, const std::vector<int> &sizes, const std::string &name = "")
-        requires typed
-        : Buffer(wrap(static_type(), data, dense_shape(sizes), name)) {}
+    Buffer(Element *data, const std::vector<int> &sizes, const std::string &name = "",
+           Here at = Here::current()) requires typed
+        : Buffer(wrap(static_type(), data, {sizes, name}, at)) {}
     Buffer(Element *data, int dimensions, const tessera_dimension_t *shape,
            const std::string &name = "") requires typed
         : Buffer(wrap(static_type(), data, {shape, shape + dimensions}, name)) {}
-    template<BufferSizeOrName... Rest>
-    Buffer(Type type, void *data, int first, const Rest &...rest) {
-        Sizes s(first, rest...);
-        *this = wrap(type, data, dense_shape(s.sizes), s.name);
-    }
-    Buffer(Type type, void *data, const std::vector<int> &sizes, const std::string &name = "")
-        : Buffer(wrap(type, data, dense_shape(sizes), name)) {}
+    TESSERA_UP_TO_12(BufferSizeOrName)
+    Buffer(Type type, void *data, int first, TESSERA_12_PARAMETERS, Here at = Here::current())
+        : Buffer(wrap(type, data, Sizes(first, TESSERA_12_ARGUMENTS), at)) {}
+    Buffer(Type type, void *data, const std::vector<int> &sizes, const std::string &name = "",
+           Here at = Here::current())
+        : Buffer(wrap(type, data, {sizes, name}, at)) {}
     Buffer(Type type, void *data, int dimensions, const tessera_dimension_t *shape,
            const std::string &name = "")
         : Buffer(wrap(type, data, {shape, shape + dimensions}, name)) {}
@@ -349,12 +373,13 @@ public:
     }
     // Dimensions x, y, c with the channels of a pixel side by side in memory.
     static Buffer make_interleaved(int width, int height, int channels,
-                                   const std::string &name = "") requires typed {
-        return make_interleaved(static_type(), width, height, channels, name);
+                                   const std::string &name = "", Here at = Here::current())
+        requires typed {
+        return make_interleaved(static_type(), width, height, channels, name, at);
     }
     static Buffer make_interleaved(Type type, int width, int height, int channels,
-                                   const std::string &name = "") {
-        return Buffer(type, {width, height, channels}, std::vector<int>{2, 0, 1}, name);
+                                   const std::string &name = "", Here at = Here::current()) {
+        return Buffer(type, {width, height, channels}, std::vector<int>{2, 0, 1}, name, at);
     }
     static Buffer make_interleaved(Element *data, int width, int height, int channels,
                                    const std::string &name = "") requires typed {
@@ -376,12 +401,12 @@ public:
     template<typename T2, int D2> bool same_as(const Buffer<T2, D2> &other) const {
         return contents_ref == other.contents_ref;
     }
-    BufferContents &contents() const {
-        if (!contents_ref) throw_undefined_buffer();
+    BufferContents &contents(Here at = Here::current()) const {
+        if (!contents_ref) throw_undefined_buffer(at);
         return *contents_ref;
     }
     const BufferContentsRef &shared_contents() const { return contents_ref; }
-    tessera_buffer_t *raw_buffer() const { return &contents().raw; }
+    tessera_buffer_t *raw_buffer(Here at = Here::current()) const { return &contents(at).raw; }
     operator tessera_buffer_t *() const { return contents_ref ? &contents_ref->raw : nullptr; }
     // The same buffer with another static type.
     template<typename T2, int D2 = Dims>
@@ -389,26 +414,34 @@ public:
         return Buffer<T2, D2>(contents_ref, at);
     }
 
-    const std::string &name() const { return contents().name; }
-    void set_name(const std::string &name) { contents().set_name(name); }
-    Type type() const { return contents().type(); }
+    const std::string &name(Here at = Here::current()) const { return contents(at).name; }
+    void set_name(const std::string &name, Here at = Here::current()) {
+        contents(at).set_name(name);
+    }
+    Type type(Here at = Here::current()) const { return contents(at).type(); }
 
     // ---- Shape ----
-    int dimensions() const { return contents().dimensions(); }
-    BufferDimension dim(int d) const { return BufferDimension(contents().dim(d)); }
-    int min(int d) const { return contents().dim(d).min; }
-    int extent(int d) const { return contents().dim(d).extent; }
-    int stride(int d) const { return contents().dim(d).stride; }
-    int width() const { return dimensions() > 0 ? extent(0) : 1; }
-    int height() const { return dimensions() > 1 ? extent(1) : 1; }
-    int channels() const { return dimensions() > 2 ? extent(2) : 1; }
-    int left() const { return min(0); }
-    int right() const { return dim(0).max(); }
-    int top() const { return min(1); }
-    int bottom() const { return dim(1).max(); }
-    size_t number_of_elements() const { return size_t(contents().number_of_elements()); }
+    int dimensions(Here at = Here::current()) const { return contents(at).dimensions(); }
+    BufferDimension dim(int d, Here at = Here::current()) const {
+        return BufferDimension(contents(at).dim(d, at));
+    }
+    int min(int d, Here at = Here::current()) const { return contents(at).dim(d, at).min; }
+    int extent(int d, Here at = Here::current()) const { return contents(at).dim(d, at).extent; }
+    int stride(int d, Here at = Here::current()) const { return contents(at).dim(d, at).stride; }
+    int width(Here at = Here::current()) const { return dimensions(at) > 0 ? extent(0) : 1; }
+    int height(Here at = Here::current()) const { return dimensions(at) > 1 ? extent(1) : 1; }
+    int channels(Here at = Here::current()) const { return dimensions(at) > 2 ? extent(2) : 1; }
+    int left(Here at = Here::current()) const { return min(0, at); }
+    int right(Here at = Here::current()) const { return dim(0, at).max(); }
+    int top(Here at = Here::current()) const { return min(1, at); }
+    int bottom(Here at = Here::current()) const { return dim(1, at).max(); }
+    size_t number_of_elements(Here at = Here::current()) const {
+        return size_t(contents(at).number_of_elements());
+    }
     // From the lowest to past the highest element, gaps included.
-    size_t size_in_bytes() const { return size_t(contents().size_in_bytes()); }
+    size_t size_in_bytes(Here at = Here::current()) const {
+        return size_t(contents(at).size_in_bytes());
+    }
     template<BufferSize... Args> bool contains(Args... pos) const {
         return contains(std::vector<int>{int(pos)...});
     }
@@ -418,37 +451,45 @@ public:
 
     // ---- Elements ----
     // That at the minimum of all coordinates.
-    auto *data() const {
+    auto *data(Here at = Here::current()) const {
         if constexpr (typed) {
-            return reinterpret_cast<T *>(contents().raw.host);
+            return reinterpret_cast<T *>(contents(at).raw.host);
         } else {
-            return static_cast<T *>(contents().raw.host);
+            return static_cast<T *>(contents(at).raw.host);
         }
     }
     // The lowest address, and one past the highest.
-    Element *begin() const requires typed { return data() + contents().lowest(); }
-    Element *end() const requires typed { return data() + contents().past_highest(); }
-    template<std::integral... Args> Element *address_of(Args... args) const {
-        static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
-        std::array<int, sizeof...(args)> pos{int(args)...};
-        return address_of(pos.data(), int(pos.size()));
+    Element *begin(Here at = Here::current()) const requires typed {
+        return data(at) + contents(at).lowest();
     }
-    Element *address_of(const int *pos) const requires typed {
-        return address_of(pos, dimensions());
+    Element *end(Here at = Here::current()) const requires typed {
+        return data(at) + contents(at).past_highest();
+    }
+    TESSERA_UP_TO_12(BufferCoordinate)
+    Element *address_of(TESSERA_12_PARAMETERS, Here at = Here::current()) const {
+        static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
+        return address_of(Position(TESSERA_12_ARGUMENTS), at);
+    }
+    Element *address_of(const int *pos, Here at = Here::current()) const requires typed {
+        return address_of(pos, dimensions(at), at);
     }
     // One coordinate per dimension; those left out are at their minimum.
-    template<std::integral... Args> Element &operator()(Args... args) {
-        note_write();
-        return *address_of(args...);
+    TESSERA_UP_TO_12(BufferCoordinate)
+    Element &operator()(TESSERA_12_PARAMETERS, Here at = Here::current()) {
+        note_write(at);
+        return *address_of(Position(TESSERA_12_ARGUMENTS), at);
     }
-    template<std::integral... Args> const Element &operator()(Args... args) const {
-        return *address_of(args...);
+    TESSERA_UP_TO_12(BufferCoordinate)
+    const Element &operator()(TESSERA_12_PARAMETERS, Here at = Here::current()) const {
+        return *address_of(Position(TESSERA_12_ARGUMENTS), at);
     }
-    Element &operator()(const int *pos) requires typed {
-        note_write();
-        return *address_of(pos);
+    Element &operator()(const int *pos, Here at = Here::current()) requires typed {
+        note_write(at);
+        return *address_of(pos, at);
     }
-    const Element &operator()(const int *pos) const requires typed { return *address_of(pos); }
+    const Element &operator()(const int *pos, Here at = Here::current()) const requires typed {
+        return *address_of(pos, at);
+    }
     ir::Expr operator()(const std::vector<ir::Expr> &args,
                         Location at = std::source_location::current()) const {
         return image_element(contents_ref, args, at);
@@ -461,8 +502,10 @@ public:
 
     // ---- Memory ----
     // New memory for the present shape.
-    void allocate() { contents().allocate(); }
-    void deallocate() { contents().deallocate(); }
+    void allocate(Here at = Here::current()) {
+        changes(at, [](BufferContents &b) { b.allocate(); });
+    }
+    void deallocate(Here at = Here::current()) { contents(at).deallocate(); }
     // Sets the allocator of all buffers from now on: a function like malloc (null if there is no
     // memory), and one like free, which gets what the first one gave. Null: the C library's.
     static void set_default_allocate_fn(void *(*allocate)(size_t)) {
@@ -556,71 +599,97 @@ public:
     // ---- Changes of shape ----
     // Changes this buffer and all handles to it; the forms that end in -ed make a new one that
     // shares the memory. A crop has to lie within the region.
-    void crop(int d, int min, int extent) { contents().crop(d, min, extent); }
-    void crop(const std::vector<std::pair<int, int>> &rect) {
-        for (size_t d = 0; d < rect.size(); d++) crop(int(d), rect[d].first, rect[d].second);
+    void crop(int d, int min, int extent, Here at = Here::current()) {
+        changes(at, [&](BufferContents &b) { b.crop(d, min, extent); });
     }
-    Buffer cropped(int d, int min, int extent) const {
-        return changed([&](Buffer &b) { b.crop(d, min, extent); });
+    void crop(const std::vector<std::pair<int, int>> &rect, Here at = Here::current()) {
+        for (size_t d = 0; d < rect.size(); d++) crop(int(d), rect[d].first, rect[d].second, at);
     }
-    Buffer cropped(const std::vector<std::pair<int, int>> &rect) const {
-        return changed([&](Buffer &b) { b.crop(rect); });
+    Buffer cropped(int d, int min, int extent, Here at = Here::current()) const {
+        return changed(at, [&](Buffer &b) { b.crop(d, min, extent, at); });
+    }
+    Buffer cropped(const std::vector<std::pair<int, int>> &rect, Here at = Here::current()) const {
+        return changed(at, [&](Buffer &b) { b.crop(rect, at); });
     }
     // Removes a dimension, keeping what lies at `pos`, or at its minimum.
-    void slice(int d, int pos) requires(Dims == AnyDims) { contents().slice(d, pos); }
-    void slice(int d) requires(Dims == AnyDims) { slice(d, min(d)); }
-    WithDimensions<-1> sliced(int d, int pos) const {
-        BufferContentsRef copy = contents().alias();
-        copy->slice(d, pos);
-        return WithDimensions<-1>(copy);
+    void slice(int d, int pos, Here at = Here::current()) requires(Dims == AnyDims) {
+        changes(at, [&](BufferContents &b) { b.slice(d, pos); });
     }
-    auto sliced(int d) const { return sliced(d, min(d)); }
+    void slice(int d, Here at = Here::current()) requires(Dims == AnyDims) {
+        slice(d, min(d, at), at);
+    }
+    WithDimensions<-1> sliced(int d, int pos, Here at = Here::current()) const {
+        BufferContentsRef copy = contents(at).alias();
+        called_at(at, [&] { copy->slice(d, pos); });
+        return WithDimensions<-1>(copy, at);
+    }
+    auto sliced(int d, Here at = Here::current()) const { return sliced(d, min(d, at), at); }
     // Adds a dimension of extent 1 at `pos`: the opposite of slice.
-    void embed(int d, int pos = 0) requires(Dims == AnyDims) { contents().embed(d, pos); }
-    WithDimensions<1> embedded(int d, int pos = 0) const {
-        BufferContentsRef copy = contents().alias();
-        copy->embed(d, pos);
-        return WithDimensions<1>(copy);
+    void embed(int d, int pos = 0, Here at = Here::current()) requires(Dims == AnyDims) {
+        changes(at, [&](BufferContents &b) { b.embed(d, pos); });
+    }
+    WithDimensions<1> embedded(int d, int pos = 0, Here at = Here::current()) const {
+        BufferContentsRef copy = contents(at).alias();
+        called_at(at, [&] { copy->embed(d, pos); });
+        return WithDimensions<1>(copy, at);
     }
     // Behind the others, of extent 1.
-    void add_dimension() requires(Dims == AnyDims) { embed(dimensions()); }
-    void add_dimension_with_stride(int stride) requires(Dims == AnyDims) {
-        contents().add_dimension(stride);
+    void add_dimension(Here at = Here::current()) requires(Dims == AnyDims) {
+        embed(dimensions(at), 0, at);
+    }
+    void add_dimension_with_stride(int stride, Here at = Here::current()) requires(Dims == AnyDims)
+    {
+        changes(at, [&](BufferContents &b) { b.add_dimension(stride); });
     }
     // Adds `delta` to the coordinates.
-    void translate(int d, int delta) { contents().translate(d, delta); }
-    void translate(const std::vector<int> &delta) {
-        for (size_t d = 0; d < delta.size(); d++) translate(int(d), delta[d]);
+    void translate(int d, int delta, Here at = Here::current()) {
+        changes(at, [&](BufferContents &b) { b.translate(d, delta); });
     }
-    Buffer translated(int d, int delta) const {
-        return changed([&](Buffer &b) { b.translate(d, delta); });
+    void translate(const std::vector<int> &delta, Here at = Here::current()) {
+        for (size_t d = 0; d < delta.size(); d++) translate(int(d), delta[d], at);
     }
-    Buffer translated(const std::vector<int> &delta) const {
-        return changed([&](Buffer &b) { b.translate(delta); });
+    Buffer translated(int d, int delta, Here at = Here::current()) const {
+        return changed(at, [&](Buffer &b) { b.translate(d, delta, at); });
     }
-    void set_min(const std::vector<int> &mins) { contents().set_min(mins); }
+    Buffer translated(const std::vector<int> &delta, Here at = Here::current()) const {
+        return changed(at, [&](Buffer &b) { b.translate(delta, at); });
+    }
+    void set_min(const std::vector<int> &mins, Here at = Here::current()) {
+        changes(at, [&](BufferContents &b) { b.set_min(mins); });
+    }
     template<BufferSize... Args> void set_min(Args... mins) {
         set_min(std::vector<int>{int(mins)...});
     }
     // Exchanges two dimensions; or dimension i becomes what order[i] was.
-    void transpose(int d1, int d2) { contents().transpose(d1, d2); }
-    void transpose(const std::vector<int> &order) { contents().transpose(order); }
-    Buffer transposed(int d1, int d2) const {
-        return changed([&](Buffer &b) { b.transpose(d1, d2); });
+    void transpose(int d1, int d2, Here at = Here::current()) {
+        changes(at, [&](BufferContents &b) { b.transpose(d1, d2); });
     }
-    Buffer transposed(const std::vector<int> &order) const {
-        return changed([&](Buffer &b) { b.transpose(order); });
+    void transpose(const std::vector<int> &order, Here at = Here::current()) {
+        changes(at, [&](BufferContents &b) { b.transpose(order); });
+    }
+    Buffer transposed(int d1, int d2, Here at = Here::current()) const {
+        return changed(at, [&](Buffer &b) { b.transpose(d1, d2, at); });
+    }
+    Buffer transposed(const std::vector<int> &order, Here at = Here::current()) const {
+        return changed(at, [&](Buffer &b) { b.transpose(order, at); });
     }
 
     // ---- Copies ----
     // New memory with the same elements, dense, in the same order of dimensions.
-    Buffer copy() const { return copied(dense_shape_like(contents())); }
-    Buffer copy_to_interleaved() const { return copied(ordered_shape({2, 0, 1})); }
-    Buffer copy_to_planar() const { return copied(ordered_shape({})); }
+    Buffer copy(Here at = Here::current()) const {
+        return called_at(at, [&] { return copied(dense_shape_like(contents())); });
+    }
+    Buffer copy_to_interleaved(Here at = Here::current()) const {
+        return called_at(at, [&] { return copied(ordered_shape({2, 0, 1})); });
+    }
+    Buffer copy_to_planar(Here at = Here::current()) const {
+        return called_at(at, [&] { return copied(ordered_shape({})); });
+    }
     // Overwrites those elements whose coordinates both have.
-    template<typename T2, int D2> void copy_from(const Buffer<T2, D2> &src) {
+    template<typename T2, int D2>
+    void copy_from(const Buffer<T2, D2> &src, Here at = Here::current()) {
         static_assert(!std::is_const_v<T>, "the elements of this Buffer are constant");
-        contents().copy_from(src.contents());
+        changes(at, [&](BufferContents &b) { b.copy_from(src.contents()); });
     }
 
     // ---- All elements ----
@@ -636,14 +705,15 @@ public:
     }
     // f(x, y, ...), or f(const int *position). By Halide's rules f may take fewer coordinates, and
     // is called once for those.
-    template<typename Fn> const Buffer &for_each_element(Fn &&f) const {
+    template<typename Fn>
+    const Buffer &for_each_element(Fn &&f, Here at = Here::current()) const {
         if constexpr (std::is_invocable_v<Fn, const int *>) {
-            for_each_position(contents(), [&](const int *pos) { f(pos); });
+            for_each_position(contents(at), [&](const int *pos) { f(pos); });
         } else {
             constexpr int n = arity<Fn>(std::make_index_sequence<0>());
-            check_number_of_dimensions(size_t(n), dimensions());
+            check_number_of_dimensions(size_t(n), dimensions(at), at);
             for_each_position(
-                contents(),
+                contents(at),
                 [&](const int *pos) { call_at(f, pos, std::make_index_sequence<size_t(n)>()); },
                 size_t(n));
         }
@@ -651,9 +721,9 @@ public:
     }
     // With a value, or with f(x, y, ...), f(const int *position), or what f() gives for each
     // element in turn, such as a generator of random numbers.
-    template<typename Fill> const Buffer &fill(Fill &&value) const {
+    template<typename Fill> const Buffer &fill(Fill &&value, Here at = Here::current()) const {
         static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
-        contents().raw.flags |= tessera_buffer_flag_host_dirty;
+        contents(at).raw.flags |= tessera_buffer_flag_host_dirty;
         if constexpr (is_value<std::remove_cvref_t<Fill>>) {
             const Value v(value);
             return for_each_value([&](Element &e) { e = v; });
@@ -663,7 +733,7 @@ public:
             return for_each_element([&](const int *pos) { *address_of(pos) = value(pos); });
         } else {
             constexpr size_t n = size_t(arity<Fill &>(std::make_index_sequence<0>()));
-            check_number_of_dimensions(n, dimensions());
+            check_number_of_dimensions(n, dimensions(at), at);
             return for_each_element([&](const int *pos) {
                 *address_of(pos) = call_at(value, pos, std::make_index_sequence<n>());
             });
@@ -678,16 +748,32 @@ public:
 private:
     // The contents of a list of sizes with a name at its end.
     struct Sizes {
-        template<typename... Args> explicit Sizes(const Args &...args) { (add(args), ...); }
+        Sizes(std::vector<int> sizes, std::string name)
+            : sizes(std::move(sizes)), name(std::move(name)) {}
+        template<BufferSize First, typename... Args>
+        explicit Sizes(const First &first, const Args &...args) : sizes{int(first)} {
+            (add(args), ...);
+        }
         template<typename A> void add(const A &a) {
             if constexpr (BufferSize<A>) {
                 sizes.push_back(int(a));
-            } else {
+            } else if constexpr (!std::is_same_v<A, Absent>) {
                 name = a;
             }
         }
         std::vector<int> sizes;
         std::string name;
+    };
+    Buffer(Type type, const Sizes &s, Here at) : Buffer(type, s.sizes, {}, s.name, at) {}
+
+    // Coordinates; behind those that are given come zeros.
+    struct Position {
+        template<typename... Args>
+        explicit Position(Args... args)
+            : pos{coordinate(args)...}, given((int(!std::is_same_v<Args, Absent>) + ...)) {}
+        static int coordinate(Absent) { return 0; }
+        template<std::integral I> static int coordinate(I i) { return int(i); }
+        int pos[12], given;
     };
 
     template<typename Array> static void array_sizes(std::vector<int> &sizes) {
@@ -701,20 +787,26 @@ private:
         return Buffer(std::make_shared<BufferContents>(type, std::move(shape),
                                                        const_cast<void *>(data), name));
     }
+    static Buffer wrap(Type type, const void *data, const Sizes &s, Here at) {
+        return called_at(at, [&] { return wrap(type, data, dense_shape(s.sizes), s.name); });
+    }
     // The element may be written to.
-    void note_write() {
-        if (contents().raw.device) set_host_dirty();
+    void note_write(Here at) {
+        if (contents(at).raw.device) set_host_dirty();
     }
     bool flag(uint64_t bit) const { return (contents().raw.flags & bit) != 0; }
     void set_flag(uint64_t bit, bool on) {
         uint64_t &flags = contents().raw.flags;
         flags = on ? flags | bit : flags & ~bit;
     }
-    Element *address_of(const int *pos, int n) const requires typed {
+    Element *address_of(const Position &p, Here at) const requires typed {
+        return address_of(p.pos, p.given, at);
+    }
+    Element *address_of(const int *pos, int n, Here at) const requires typed {
 #ifndef NDEBUG
-        contents().check_position(pos, n);
+        contents(at).check_position(pos, n, at);
 #endif
-        const tessera_buffer_t &raw = contents().raw;
+        const tessera_buffer_t &raw = contents(at).raw;
         const int known = Dims != AnyDims && n <= Dims ? n : std::min(n, int(raw.dimensions));
         int64_t offset = 0;
         for (int d = 0; d < known; d++) {
@@ -722,8 +814,12 @@ private:
         }
         return reinterpret_cast<Element *>(raw.host) + offset;
     }
-    template<typename Change> Buffer changed(Change change) const {
-        Buffer result(contents().alias());
+    template<typename Change> void changes(Here at, Change change) {
+        BufferContents &b = contents(at);
+        called_at(at, [&] { change(b); });
+    }
+    template<typename Change> Buffer changed(Here at, Change change) const {
+        Buffer result(contents(at).alias());
         change(result);
         return result;
     }
@@ -769,5 +865,9 @@ private:
 
     BufferContentsRef contents_ref;
 };
+
+#undef TESSERA_UP_TO_12
+#undef TESSERA_12_PARAMETERS
+#undef TESSERA_12_ARGUMENTS
 
 }  // namespace tessera

@@ -33,9 +33,9 @@ DeviceInterface detail::device_of(DeviceAPI api, const Target &target, const Loc
     return get_device_interface_for_device_api(api, target.has_unknowns() ? any : target, at);
 }
 
-void BufferContents::throw_is_on_device() const {
-    throw RuntimeError(str("the newest contents of buffer ", name,
-                           " are on a device; call copy_to_host() before they are used here"));
+void BufferContents::throw_is_on_device(const Location &at) const {
+    throw RuntimeError(at, str("the newest contents of buffer ", name,
+                               " are on a device; call copy_to_host() before they are used here"));
 }
 
 int BufferContents::copy_to_device(DeviceInterface device, JITUserContext *context,

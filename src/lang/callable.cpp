@@ -2,7 +2,6 @@
 #include "base/large_stack.h"
 #include "lang/pipeline_contents.h"
 #include <algorithm>
-#include <typeinfo>
 
 namespace tessera {
 
@@ -70,12 +69,7 @@ void Callable::check_buffers(const std::vector<GivenArgument> &args) const {
 
 int Callable::call_at(const Location &at, JITUserContext *context,
                       const std::vector<GivenArgument> &args) const {
-    try {
-        return call(context, args);
-    } catch (const RuntimeError &e) {
-        if (typeid(e) != typeid(RuntimeError)) throw;  // what a handler threw
-        throw RuntimeError(at, e.what());
-    }
+    return called_at(at, [&] { return call(context, args); });
 }
 
 int Callable::call(JITUserContext *context, const std::vector<GivenArgument> &args) const {
@@ -131,7 +125,8 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const 
     auto result = std::make_shared<Callable::Contents>();
     result->name = get(at).program.name;
     result->handlers = get(at).handlers;
-    const PipelineContents::CompiledRef compiled = get(at).compile(driver::jit_target(target));
+    const PipelineContents::CompiledRef compiled =
+        called_at(at, [&] { return get(at).compile(driver::jit_target(target)); });
     result->code = compiled->code;
     result->is_profiled = driver::is_profiled(driver::jit_target(target));
     result->parameters = compiled->parameters;

@@ -1,6 +1,7 @@
 #include "lang/func_ref.h"
 #include "base/dialect.h"
 #include "ir/equal.h"
+#include "ir/printer.h"
 #include "ir/visitor_inl.h"
 #include "lang/deep_expr.h"
 #include "lang/stage.h"
@@ -15,6 +16,13 @@ namespace {
 bool is_placeholder(const Expr &e) {
     const auto *v = e.as<ir::Variable>();
     return v && !v->referent && Var::is_placeholder(Var(v->name));
+}
+
+// Functions are called with texts, and print them; there is no array of them.
+bool is_text(const Expr &e) {
+    if (const auto *s = e.as<ir::Select>())
+        return is_text(s->true_value) || is_text(s->false_value);
+    return e.as<ir::StringImm>() != nullptr;
 }
 
 // The implicit dimensions that the expressions use: i for `_i`.
@@ -177,8 +185,12 @@ Stage FuncRef::define(const std::vector<Expr> &values) const {
 
 Stage FuncRef::define_here(const std::vector<Expr> &values) const {
     for (const Expr &v : values) {
-        if (v.defined()) continue;
-        throw CompileError(at, str("definition of ", f->name, ": a value is an undefined Expr"));
+        if (!v.defined())
+            throw CompileError(at,
+                               str("definition of ", f->name, ": a value is an undefined Expr"));
+        if (is_text(v))
+            throw CompileError(at, str("definition of ", f->name, ": a value is the text ", v,
+                                       "; a Func's values are numbers"));
     }
     std::vector<Expr> coordinates = expanded_args(values);
     require_implicit(values, coordinates);

@@ -81,7 +81,9 @@ void Module::compile(const std::map<OutputFileType, std::string> &files, Locatio
         Pipeline(source->pipeline).compile_to(of_a_program, source->args, name(), own_target, at);
     }
     if (of_functions.empty()) return;
-    driver::write_files(resolve_submodules().lowered, own_target, of_functions, at);
+    called_at(at, [&] {
+        driver::write_files(resolve_submodules().lowered, own_target, of_functions, at);
+    });
 }
 
 namespace {
@@ -97,14 +99,14 @@ Buffer<uint8_t> as_buffer(const std::vector<char> &bytes) {
 Buffer<uint8_t> Module::compile_to_buffer(Location at) const {
     driver::FileWriter writer(resolve_submodules().lowered, own_target, at);
     Buffer<uint8_t> object;
-    run_on_large_stack([&] { object = as_buffer(writer.object()); });
+    called_at(at, [&] { run_on_large_stack([&] { object = as_buffer(writer.object()); }); });
     return object;
 }
 
 Buffer<uint8_t> Module::get_device_code_buffer(Location at) const {
     driver::FileWriter writer(resolve_submodules().lowered, own_target, at);
     std::vector<char> text;
-    run_on_large_stack([&] { text = writer.device_code(); });
+    called_at(at, [&] { run_on_large_stack([&] { text = writer.device_code(); }); });
     const bool has_kernels =
         std::string(text.begin(), text.end()).find(".entry ") != std::string::npos;
     return has_kernels ? as_buffer(text) : Buffer<uint8_t>();
@@ -137,7 +139,9 @@ void compile_multitarget(const std::string &function,
         }
         return module.source->pipeline.target_program(module.source->args, at);
     };
-    driver::write_multitarget_files(program_for, function, targets, files, suffixes);
+    called_at(at, [&] {
+        driver::write_multitarget_files(program_for, function, targets, files, suffixes);
+    });
 }
 
 std::ostream &operator<<(std::ostream &out, const Module &module) {
@@ -158,18 +162,18 @@ Module Func::compile_to_module(const std::vector<Argument> &args, const std::str
     return own_pipeline(at).compile_to_module(args, name.empty() ? this->name() : name, target, at);
 }
 
-void compile_standalone_runtime(const std::string &path, const Target &target) {
-    driver::write_runtime_library(driver::file_target(target), path);
+void compile_standalone_runtime(const std::string &path, const Target &target, Location at) {
+    called_at(at, [&] { driver::write_runtime_library(driver::file_target(target), path); });
 }
 
 std::map<OutputFileType, std::string>
-compile_standalone_runtime(const std::map<OutputFileType, std::string> &files,
-                           const Target &target) {
+compile_standalone_runtime(const std::map<OutputFileType, std::string> &files, const Target &target,
+                           Location at) {
     std::map<OutputFileType, std::string> written;
     for (OutputFileType type : {OutputFileType::object, OutputFileType::static_library}) {
         auto file = files.find(type);
         if (file == files.end()) continue;
-        compile_standalone_runtime(file->second, target);
+        compile_standalone_runtime(file->second, target, at);
         written.insert(*file);
     }
     return written;

@@ -80,10 +80,11 @@ std::ostream &operator<<(std::ostream &out, const Module &module);
 
 // Writes the runtime alone, for programs that link several files compiled with Target::NoRuntime.
 // Throws CompileError if the target is another machine; RuntimeError if it cannot be written.
-void compile_standalone_runtime(const std::string &path, const Target &target);
+void compile_standalone_runtime(const std::string &path, const Target &target,
+                                Location at = Here::current());
 // The same for the types static_library and object (an archive as well); gives what it wrote.
 std::map<OutputFileType, std::string>
-compile_standalone_runtime(const std::map<OutputFileType, std::string> &files,
-                           const Target &target);
+compile_standalone_runtime(const std::map<OutputFileType, std::string> &files, const Target &target,
+                           Location at = Here::current());
 
 }  // namespace tessera

@@ -197,16 +197,20 @@ void Pipeline::trace_pipeline(Location at) {
 
 std::string Pipeline::schedule_as_cpp(Location at) const {
     const auto &outputs = get(at).program.outputs;
-    return with_large_stack([&] {
-        return program::print_schedule(program::Algorithm(outputs, at),
-                                       program::schedule_of(outputs));
+    return called_at(at, [&] {
+        return with_large_stack([&] {
+            return program::print_schedule(program::Algorithm(outputs, at),
+                                           program::schedule_of(outputs));
+        });
     });
 }
 std::string Pipeline::schedule_as_json(Location at) const {
     const auto &outputs = get(at).program.outputs;
-    return with_large_stack([&] {
-        return program::schedule_to_json(program::Algorithm(outputs, at),
-                                         program::schedule_of(outputs));
+    return called_at(at, [&] {
+        return with_large_stack([&] {
+            return program::schedule_to_json(program::Algorithm(outputs, at),
+                                             program::schedule_of(outputs));
+        });
     });
 }
 void Pipeline::apply_schedule(const std::string &json, const std::vector<Argument> &more,

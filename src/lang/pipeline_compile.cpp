@@ -37,15 +37,19 @@ void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
                           const std::vector<Argument> &args, const std::string &function,
                           const Target &target, Location at) {
     require_machine(target, at);
-    driver::write_files(get(at).program, driver::file_target(target),
-                        signature_of(get(at).program, args, function, at), files);
+    called_at(at, [&] {
+        driver::write_files(get(at).program, driver::file_target(target),
+                            signature_of(get(at).program, args, function, at), files);
+    });
 }
 ir::Module Pipeline::lowered(const std::vector<Argument> &args, const std::string &function,
                              const Target &target, Location at) const {
     require_machine(target, at);
     const driver::Signature signature = signature_of(program(at), args, function, at);
-    return with_large_stack(
-        [&] { return driver::lower_for(program(at), driver::file_target(target), signature); });
+    return called_at(at, [&] {
+        return with_large_stack(
+            [&] { return driver::lower_for(program(at), driver::file_target(target), signature); });
+    });
 }
 driver::TargetProgram Pipeline::target_program(const std::vector<Argument> &args,
                                                Location at) const {
@@ -56,9 +60,11 @@ void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vecto
                                        StmtOutputFormat format, const Target &target, Location at) {
     driver::Signature signature = signature_of(get(at).program, args, "", at);
     signature.any_args = args.empty();
-    driver::write_files(
-        get(at).program, driver::file_target(target), signature,
-        {{format == HTML ? OutputFileType::stmt_html : OutputFileType::stmt, path}});
+    const OutputFileType type = format == HTML ? OutputFileType::stmt_html : OutputFileType::stmt;
+    called_at(at, [&] {
+        driver::write_files(get(at).program, driver::file_target(target), signature,
+                            {{type, path}});
+    });
 }
 void Pipeline::compile_to_conceptual_stmt(const std::string &path,
                                           const std::vector<Argument> &args,
@@ -66,10 +72,12 @@ void Pipeline::compile_to_conceptual_stmt(const std::string &path,
                                           Location at) {
     driver::Signature signature = signature_of(get(at).program, args, "", at);
     signature.any_args = args.empty();
-    driver::write_files(
-        get(at).program, driver::file_target(target), signature,
-        {{format == HTML ? OutputFileType::conceptual_stmt_html : OutputFileType::conceptual_stmt,
-          path}});
+    const OutputFileType type =
+        format == HTML ? OutputFileType::conceptual_stmt_html : OutputFileType::conceptual_stmt;
+    called_at(at, [&] {
+        driver::write_files(get(at).program, driver::file_target(target), signature,
+                            {{type, path}});
+    });
 }
 void Pipeline::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                         const std::string &function, const Target &target,
@@ -114,10 +122,12 @@ void Pipeline::compile_to_multitarget_static_library(const std::string &prefix,
                                                      const std::vector<Target> &targets,
                                                      const std::string &function, Location at) {
     driver::TargetProgram same = target_program(args, at);
-    driver::write_multitarget_files([&](const Target &) { return same; },
-                                    function.empty() ? same.program.name : function, targets,
-                                    {{OutputFileType::static_library, prefix + ".a"},
-                                     {OutputFileType::c_header, prefix + ".h"}});
+    called_at(at, [&] {
+        driver::write_multitarget_files([&](const Target &) { return same; },
+                                        function.empty() ? same.program.name : function, targets,
+                                        {{OutputFileType::static_library, prefix + ".a"},
+                                         {OutputFileType::c_header, prefix + ".h"}});
+    });
 }
 void Pipeline::compile_to_multitarget_object_files(const std::string &prefix,
                                                    const std::vector<Argument> &args,
@@ -125,15 +135,18 @@ void Pipeline::compile_to_multitarget_object_files(const std::string &prefix,
                                                    const std::vector<std::string> &suffixes,
                                                    const std::string &function, Location at) {
     driver::TargetProgram same = target_program(args, at);
-    driver::write_multitarget_files(
-        [&](const Target &) { return same; }, function.empty() ? same.program.name : function,
-        targets,
-        {{OutputFileType::object, prefix + ".o"}, {OutputFileType::c_header, prefix + ".h"}},
-        suffixes);
+    called_at(at, [&] {
+        driver::write_multitarget_files(
+            [&](const Target &) { return same; }, function.empty() ? same.program.name : function,
+            targets,
+            {{OutputFileType::object, prefix + ".o"}, {OutputFileType::c_header, prefix + ".h"}},
+            suffixes);
+    });
 }
 
 std::string Pipeline::loop_nest(Location at) const {
-    return driver::loop_nest(get(at).program, get_target_from_environment());
+    return called_at(
+        at, [&] { return driver::loop_nest(get(at).program, get_target_from_environment()); });
 }
 void Pipeline::print_loop_nest(Location at) { std::cerr << loop_nest(at); }
 

@@ -5,7 +5,6 @@
 #include "program/changes.h"
 #include "program/environment.h"
 #include <algorithm>
-#include <typeinfo>
 
 namespace tessera {
 namespace {
@@ -67,17 +66,6 @@ void allocate_inputs(PipelineContents &pipeline, JITUserContext *context,
         found->second->allocate();
         p->buffer = &found->second->raw;
         p->buffer_owner = found->second;
-    }
-}
-
-// Does something for the call at a line of the user's, which its failures name.
-template<typename F>
-auto called_at(const Location &at, F f) {
-    try {
-        return f();
-    } catch (const RuntimeError &e) {
-        if (typeid(e) != typeid(RuntimeError)) throw;  // what a handler threw
-        throw RuntimeError(at, e.what());
     }
 }
 
@@ -143,7 +131,8 @@ Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t
     const program::Program &program = get(at).program;
     std::vector<Buffer<>> buffers = called_at(at, [&] { return output_shapes(program, sizes); });
     // Schedules may compute more than is required.
-    const bool answers = !get(at).target_for(target).has_feature(Target::NoBoundsQuery);
+    const bool answers = !called_at(
+        at, [&] { return get(at).target_for(target).has_feature(Target::NoBoundsQuery); });
     if (answers) {
         bool answered = called_at(at, [&] {
             driver::Run query = run_of(get(at), context, target, driver::Run::Purpose::Query);
@@ -154,7 +143,9 @@ Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t
             buffers = output_shapes(program, sizes);
         }
     }
-    for (Buffer<> &b : buffers) b.allocate();
+    called_at(at, [&] {
+        for (Buffer<> &b : buffers) b.allocate();
+    });
     Realization result(buffers, at);
     realize(context, RealizationArg(result), target, at);
     for (Buffer<> &b : result) {
@@ -198,7 +189,7 @@ void Pipeline::invalidate_cache(Location at) {
 }
 
 void Pipeline::compile_jit(const Target &target, Location at) {
-    get(at).compile(get(at).target_for(target));
+    called_at(at, [&] { get(at).compile(get(at).target_for(target)); });
 }
 
 }  // namespace tessera

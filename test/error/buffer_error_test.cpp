@@ -12,6 +12,13 @@ Var x("x"), y("y");
 #define FAILS_HERE(statement, part)                                                                \
     CHECK(failure([&] { (void)(statement); }) == Expected{line_of(__FILE__, __LINE__), part})
 
+// The same of what is only checked in builds without NDEBUG.
+#ifdef NDEBUG
+#define FAILS_IF_CHECKED(statement, part) (void)part
+#else
+#define FAILS_IF_CHECKED(statement, part) FAILS_HERE(statement, part)
+#endif
+
 template<typename F>
 static std::string failure(F f) {
     try {
@@ -44,6 +51,49 @@ TEST_SUITE("buffers that do not fit") {
         FAILS_HERE(Buffer<float>(f.realize({4})), "has elements of type int32, not float32");
         FAILS_HERE((Buffer<int, 2>(f.realize({4}))), "has 1 dimension, not 2");
         FAILS_HERE(Buffer<int>(two.realize({4})), "stands for no single Buffer; say which");
+    }
+    TEST_CASE("the shape of a Buffer") {
+        FAILS_HERE(Buffer<int>(-3, 4), "cannot have the extent -3");
+        FAILS_HERE(Buffer<>(UInt(8), 4, -3, "named"), "buffer named cannot have the extent -3");
+        FAILS_HERE(Buffer<int>(std::vector<int>{4, -1}), "cannot have the extent -1");
+        FAILS_HERE(Buffer<double>(1 << 23, 1 << 22), "out of memory: cannot allocate");
+        FAILS_HERE(Buffer<int>(1 << 20, 1 << 20, 4), "the buffer is too large");
+        FAILS_HERE(Buffer<int>::make_interleaved(4, -2, 3), "cannot have the extent -2");
+        Buffer<int> b(4, 3), none;
+        FAILS_HERE(b.dim(2), "has 2 dimensions, and none numbered 2");
+        FAILS_HERE(b.extent(-1), "and none numbered -1");
+        FAILS_HERE(b.crop(0, 2, 9), "cannot crop");
+        FAILS_HERE(b.cropped(0, 2, 9), "cannot crop");
+        FAILS_HERE(b.sliced(0, 4), "cannot slice");
+        FAILS_HERE(b.embedded(5), "cannot embed");
+        FAILS_HERE(b.set_min(1, 2, 3), "cannot set 3 mins");
+        FAILS_HERE(b.for_each_element([](int, int, int) {}), "a function of 3 coordinates");
+        FAILS_HERE(none.width(), "this Buffer is undefined");
+        FAILS_HERE(none.data(), "this Buffer is undefined");
+        FAILS_HERE(none.copy(), "this Buffer is undefined");
+    }
+    TEST_CASE("an element that is not there") {
+        Buffer<int> b(4, 3, "b");
+        const Buffer<int> same = b;
+        b(3, 2) = 7;
+        CHECK(same(3, 2) == 7);
+        CHECK(*b.address_of(3, 2) == 7);
+        FAILS_IF_CHECKED(b(4, 0), "position (4, 0) lies outside of buffer b");
+        FAILS_IF_CHECKED(same(0, -1), "position (0, -1) lies outside of buffer b");
+        FAILS_IF_CHECKED(b.address_of(0, 0, 0), "position (0, 0, 0) lies outside of buffer b");
+    }
+    TEST_CASE("results that have no room, or no place") {
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x, y) = x;
+        FAILS_HERE(g.realize({1 << 23, 1 << 23}), "out of memory: cannot allocate");
+        FAILS_HERE(f.compile_to_object("/no/such/f.o", {}, "f"), "cannot write the file /no/such");
+        FAILS_HERE(f.compile_to_static_library("/no/such/f", {}, "f"), "cannot write the file");
+        FAILS_HERE(f.compile_to_lowered_stmt("/no/such/f.stmt", {}), "cannot write the file");
+        FAILS_HERE(f.compile_to_module({}, "f").compile({{OutputFileType::object, "/no/such/f.o"}}),
+                   "cannot write the file");
+        FAILS_HERE(compile_standalone_runtime("/no/such/r.a", get_host_target()),
+                   "cannot write the file /no/such/r.a");
     }
     TEST_CASE("images that cannot be read or written") {
         FAILS_HERE(load_image("nowhere.png"), "cannot read the image nowhere.png");

@@ -19,6 +19,17 @@ TEST_SUITE("refused definitions") {
         std::string message = refusal([&] { f(x) = g(x); });
         CHECK(message.find(line_of(__FILE__, line) + ": ") == 0);
     }
+    TEST_CASE("a text is no value of a Func") {
+        Func f("f"), g("g");
+        REFUSED(f(x) = "text",
+                "definition of f: a value is the text \"text\"; a Func's values are");
+        REFUSED(f(x) = Tuple(x, "text"), "a value is the text \"text\"");
+        REFUSED(f(x) = select(x > 0, Expr("a"), Expr("b")), "definition of f: a value is the text");
+        g(x) = 0;
+        REFUSED(g(x) = "text", "definition of g: a value is the text \"text\"");
+        f(x) = print(x, "text");
+        CHECK(f.defined());
+    }
     TEST_CASE("a Func that is not defined yet is used") {
         Func f("f"), g("g");
         REFUSED(f(x) = g(x) + 1, "g is used, but has no definition yet");

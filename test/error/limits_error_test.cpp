@@ -300,15 +300,14 @@ TEST_SUITE("passes of the user's own") {
         f(x) = x;
         Broken nothing, unbound{ir::Evaluate::make(ir::Variable::make(Int(32), x.symbol()))};
         f.add_custom_lowering_pass(&nothing, nullptr);
-        REFUSED_WITHOUT_LINE(f.realize({3}), "custom lowering pass 0 returned no statement");
+        REFUSED(f.realize({3}), "custom lowering pass 0 returned no statement");
         f.clear_custom_lowering_passes();
         f.add_custom_lowering_pass(&unbound, nullptr);
-        REFUSED_WITHOUT_LINE(f.realize({3}),
-                             "custom lowering pass 0 made a statement that is not valid");
+        REFUSED(f.realize({3}), "custom lowering pass 0 made a statement that is not valid");
         f.clear_custom_lowering_passes();
         Broken unflattened{ir::Provide::make(f.function()->name, {Expr(1)}, {Expr(0)})};
         f.add_custom_lowering_pass(&unflattened, nullptr);
-        REFUSED_WITHOUT_LINE(f.realize({3}), "a statement on a Func comes too late");
+        REFUSED(f.realize({3}), "a statement on a Func comes too late");
         f.clear_custom_lowering_passes();
         Buffer<int> b = f.realize({3});
         CHECK(b(2) == 2);
