@@ -336,6 +336,7 @@ TEST_SUITE("tensor cores") {
         const std::string message = refusal([&] { ptx_of(guarded); });
         CAPTURE(message);
         CHECK(message.find("tensor_test.cpp:") == 0);
+        CHECK(message.find("the sum; here it is done only if ") != std::string::npos);
     }
     TEST_CASE("what does not fit is refused, at the directive") {
         const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};

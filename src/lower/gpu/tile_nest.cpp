@@ -48,7 +48,7 @@ private:
         (*this)(let.body);
     }
     void visit(const IfThenElse &branch) override {
-        has_condition = true;
+        condition = branch.condition;
         Visitor::visit(branch);
     }
     void visit(const Atomic &atomic) override {
@@ -58,7 +58,7 @@ private:
     void visit(const Provide &p) override {
         if (nest.stage) refuse("it has to be around one stage, in which there is one definition");
         nest.stage = &p;
-        has_condition |= p.predicate.defined();
+        if (p.predicate.defined()) condition = p.predicate;
         see(p.func, p.args);
         Visitor::visit(p);
     }
@@ -117,9 +117,12 @@ private:
             const bool same = tensor_instruction(loop->loop_kind) == tensor_instruction(kind);
             if (!same) refuse("either all loops within it are tensorized, or none");
         }
-        if (nest.is_tensorized && (!nest.sum || has_condition))
-            refuse("what is tensorized has a loop over what is summed, and no conditions, such as "
-                   "those of a split that does not divide the sum");
+        if (nest.is_tensorized && !nest.sum)
+            refuse("what is tensorized has a loop over what is summed");
+        if (nest.is_tensorized && condition.defined())
+            refuse(str("what is tensorized has no conditions, such as those of a split that does not "
+                       "divide the sum; here it is done only if ",
+                       condition));
         if (nest.is_tensorized && tensor_instruction(kind) != nest.instruction)
             refuse(str("instructions ", tensor_instruction(kind)->name,
                        " are run by the iterations of ",
@@ -186,7 +189,8 @@ private:
     const Tiles &tiles;
     const For &outermost;
     std::vector<const For *> loops;  // but those over warps
-    bool has_condition = false, is_atomic = false;
+    bool is_atomic = false;
+    Expr condition;  // of what is within; undefined: there is none
     LetScope scope;
 };
 
