@@ -1,5 +1,7 @@
 #include "base/fiber.h"
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <cxxabi.h>
@@ -7,6 +9,7 @@
 #include <new>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 #include <utility>
 
@@ -20,7 +23,8 @@
 namespace tessera {
 namespace {
 
-constexpr size_t fiber_stack_bytes = size_t(256) << 20;
+constexpr size_t largest_stack = size_t(256) << 20, smallest_stack = size_t(256) << 10;
+constexpr size_t guard_bytes = size_t(64) << 10;  // a multiple of a page
 
 // The exceptions that are being handled, which C++ keeps per thread (Itanium C++ ABI, 2.2.2).
 using HandledExceptions = std::array<uintptr_t, 2>;
@@ -30,11 +34,24 @@ struct Stack {
     size_t bytes = 0;
 };
 
+// Where the process may have so many addresses at most, a thousand fibers leave it most of them.
+size_t usual_stack_bytes() {
+    rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return largest_stack;
+    const size_t part = size_t(limit.rlim_cur) / 4096;
+    return std::clamp(std::bit_floor(std::max<size_t>(part, 1)), smallest_stack, largest_stack);
+}
+
+// Smaller ones where there is no room. What goes beyond the end of one meets no other's.
 Stack make_stack() {
-    void *begin = mmap(nullptr, fiber_stack_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (begin == MAP_FAILED) throw std::bad_alloc();
-    return {begin, fiber_stack_bytes};
+    for (size_t bytes = usual_stack_bytes(); bytes >= smallest_stack; bytes /= 2) {
+        void *begin = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (begin == MAP_FAILED) continue;
+        mprotect(begin, guard_bytes, PROT_NONE);
+        return {begin, bytes};
+    }
+    throw std::bad_alloc();
 }
 
 Stack stack_of_thread() {

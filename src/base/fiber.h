@@ -6,7 +6,8 @@ namespace tessera {
 
 // A function on a stack of its own, within one thread, which runs until it switches to another
 // fiber, and goes on where it was when another switches to it. The stack has 256 MiB, touched only
-// as far as they are used.
+// as far as they are used; where the addresses of the process are limited (`ulimit -v`), as much as
+// a thousand fibers find room for.
 class Fiber {
 public:
     // The fiber that runs already: the thread on its own stack.

@@ -6,7 +6,7 @@
 namespace tessera {
 namespace {
 
-constexpr size_t large_stack_bytes = size_t(1) << 30;
+constexpr size_t large_stack_bytes = size_t(1) << 30, least_stack_bytes = size_t(16) << 20;
 thread_local bool on_large_stack = false;
 
 struct Job {
@@ -32,11 +32,15 @@ void run_on_large_stack(const std::function<void()> &f) {
     Job job{f, nullptr};
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, large_stack_bytes);
     pthread_t thread;
-    int failed = pthread_create(&thread, &attributes, run, &job);
+    int failed = 1;
+    // A smaller one where there is no room.
+    for (size_t bytes = large_stack_bytes; failed && bytes >= least_stack_bytes; bytes /= 4) {
+        pthread_attr_setstacksize(&attributes, bytes);
+        failed = pthread_create(&thread, &attributes, run, &job);
+    }
     pthread_attr_destroy(&attributes);
-    if (failed) return f();  // no room for such a stack: the ordinary one may do
+    if (failed) return f();  // no room for any: the ordinary one may do
     pthread_join(thread, nullptr);
     if (job.error) std::rethrow_exception(job.error);
 }

@@ -1,19 +1,25 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace tessera {
 
-// Values by keys, at most `limit` of them: the least recently used one goes first.
+// Values by keys, at most `limit` of them, and of at most so much weight together (but always the
+// last one): the least recently used one goes first.
 // Several threads may ask at once; those that ask for the same key wait for the one that makes it.
 template<typename Key, typename Value>
 class LeastRecentlyUsed {
 public:
+    using Weigh = std::function<size_t(const Value &)>;
     explicit LeastRecentlyUsed(size_t limit) : limit(limit) {}
+    LeastRecentlyUsed(size_t limit, size_t most_weight, Weigh weigh)
+        : limit(limit), most_weight(most_weight), weigh(std::move(weigh)) {}
 
     struct Found {
         Value value;
@@ -27,12 +33,15 @@ public:
         if (entry->is_made) return {entry->value, false};
         entry->value = make();
         entry->is_made = true;
+        if (weigh) add_weight(*entry, weigh(entry->value));
         return {entry->value, true};
     }
     void clear() {
         std::lock_guard lock(mutex);
         by_hash.clear();
+        for (const auto &entry : entries) entry->is_kept = false;
         entries.clear();
+        weight = 0;
     }
     size_t size() const {
         std::lock_guard lock(mutex);
@@ -51,6 +60,8 @@ private:
         std::mutex making;
         Value value = {};
         bool is_made = false;
+        bool is_kept = true;  // in `entries`; this and the weight are the cache's to change
+        size_t weight = 0;
     };
     using Entries = std::list<std::shared_ptr<Entry>>;
 
@@ -70,9 +81,18 @@ private:
         shrink();
         return entry;
     }
+    void add_weight(Entry &entry, size_t more) {
+        std::lock_guard lock(mutex);
+        if (!entry.is_kept) return;
+        entry.weight = more;
+        weight += more;
+        shrink();
+    }
     void shrink() {
-        while (entries.size() > limit) {
+        while (entries.size() > limit || (weight > most_weight && entries.size() > 1)) {
             const auto last = std::prev(entries.end());
+            (*last)->is_kept = false;
+            weight -= (*last)->weight;
             auto [i, end] = by_hash.equal_range((*last)->hash);
             while (i != end && i->second != last) ++i;
             by_hash.erase(i);
@@ -82,6 +102,8 @@ private:
 
     mutable std::mutex mutex;
     size_t limit;
+    size_t most_weight = std::numeric_limits<size_t>::max(), weight = 0;
+    Weigh weigh;
     Entries entries;  // the one used last first
     std::unordered_multimap<uint64_t, typename Entries::iterator> by_hash;
 };

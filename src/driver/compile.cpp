@@ -4,6 +4,7 @@
 #include "driver/lower_program.h"
 #include "interpret/statement.h"
 #include "ir/equal.h"
+#include "ir/visitor.h"
 #include "lower/nest/extern_stage.h"
 #include "program/canonical.h"
 #include <array>
@@ -22,11 +23,19 @@ struct Key {
     }
 };
 
-// Code that is not used any more goes once so much has been compiled since.
-constexpr size_t most_kept = 1000;
+// Code that is not used any more goes once so much has been compiled since. It is about as large as
+// the statements that it was made of, which are kept with it: some hundred bytes a node.
+constexpr size_t most_kept = 1000, most_nodes_kept = 4'000'000;
+
+size_t nodes_of(const CompiledRef &compiled) {
+    size_t nodes = 0;
+    for (const ir::LoweredFunction &f : compiled->module().functions)
+        nodes += ir::count_nodes(f.body);
+    return nodes;
+}
 
 struct Cache {
-    LeastRecentlyUsed<Key, CompiledRef> kept{most_kept};
+    LeastRecentlyUsed<Key, CompiledRef> kept{most_kept, most_nodes_kept, nodes_of};
     std::atomic<uint64_t> compiled{0}, found{0};
 };
 

@@ -38,6 +38,22 @@ TEST_SUITE("least recently used") {
         cache.clear();
         CHECK(is_made(cache, "ccc"));
     }
+    TEST_CASE("no more is kept than the weight allows, but for the last one") {
+        Cache cache(100, 10, [](int length) { return size_t(length); });
+        CHECK(is_made(cache, "aaaa"));
+        CHECK(is_made(cache, "bbbb"));
+        CHECK_FALSE(is_made(cache, "aaaa"));
+        CHECK(is_made(cache, "cccc"));  // in the place of b
+        CHECK_FALSE(is_made(cache, "aaaa"));
+        CHECK(cache.size() == 2);
+        CHECK(is_made(cache, "a long one indeed"));
+        CHECK_FALSE(is_made(cache, "a long one indeed"));
+        CHECK(cache.size() == 1);
+        cache.clear();
+        CHECK(is_made(cache, "aaaa"));
+        CHECK(is_made(cache, "bbbb"));
+        CHECK(cache.size() == 2);
+    }
     TEST_CASE("what could not be made is tried again") {
         Cache cache(2);
         auto fails = []() -> int { throw std::runtime_error("no"); };

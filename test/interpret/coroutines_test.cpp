@@ -1,7 +1,10 @@
 #include "base/error.h"
+#include "base/large_stack.h"
 #include "interpret/coroutines.h"
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace tessera;
 using namespace tessera::interpret;
@@ -18,6 +21,24 @@ long context_switches() {
 int descend(int depth) {
     volatile char room[1024] = {};
     return depth == 0 ? room[0] : descend(depth - 1) + room[1] + 1;
+}
+
+// What the function returns in a process of its own that may have so many addresses; false if it
+// does not come back.
+[[maybe_unused]] bool in_limited_addresses(size_t bytes, const std::function<bool()> &f) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit limit = {bytes, bytes};
+        setrlimit(RLIMIT_AS, &limit);
+        try {
+            _exit(f() ? 0 : 1);
+        } catch (...) {
+            _exit(2);
+        }
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
@@ -61,6 +82,25 @@ TEST_SUITE("coroutines") {
         CHECK(arrived == threads * barriers);
         CHECK(early == 0);
     }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    TEST_CASE("a thousand of them find room where addresses are limited") {
+        CHECK(in_limited_addresses(size_t(4) << 30, [] {
+            Coroutines c;
+            int arrived = 0;
+            const std::function<void()> meet = [&] {
+                arrived += descend(100) >= 0;
+                c.wait_until([&] { return arrived == 1024; }, "all");
+            };
+            c.run_all(std::vector(1024, meet));
+            return arrived == 1024;
+        }));
+    }
+    TEST_CASE("a large stack is smaller where addresses are limited") {
+        CHECK(in_limited_addresses(size_t(700) << 20, [] {
+            return with_large_stack([] { return descend(50'000); }) >= 0;
+        }));
+    }
+#endif
     TEST_CASE("one may run others, and waits for them") {
         Coroutines c;
         std::string told;
