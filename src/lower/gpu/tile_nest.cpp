@@ -120,9 +120,10 @@ private:
         if (nest.is_tensorized && !nest.sum)
             refuse("what is tensorized has a loop over what is summed");
         if (nest.is_tensorized && condition.defined())
-            refuse(str("what is tensorized has no conditions, such as those of a split that does not "
-                       "divide the sum; here it is done only if ",
-                       condition));
+            refuse(
+                str("what is tensorized has no conditions, such as those of a split that does not "
+                    "divide the sum; here it is done only if ",
+                    condition));
         if (nest.is_tensorized && tensor_instruction(kind) != nest.instruction)
             refuse(str("instructions ", tensor_instruction(kind)->name,
                        " are run by the iterations of ",
