@@ -1,5 +1,6 @@
 #include "autoscheduler/machine_probe.h"
 #include "autoscheduler/cost.h"
+#include "base/atomic_file.h"
 #include "lang/buffer.h"
 #include "lang/func.h"
 #include "lang/image_param.h"
@@ -176,7 +177,8 @@ std::optional<Machine> find_machine(const Target &target, int cores) {
     return machine_from_json(found->dump(), target);
 }
 
-// Whoever reads it meanwhile sees the old file or the new one.
+// Whoever reads it meanwhile sees the old file or the new one; without a place for it, there is
+// none.
 void write_machine(const Target &target, const Machine &m) {
     const std::string path = file_name();
     if (path.empty()) return;
@@ -184,10 +186,11 @@ void write_machine(const Target &target, const Machine &m) {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     json all = read_file(path);
     all[key_of(target, m.cores)] = json::parse(to_json(m));
-    const std::string fresh = str(path, ".", getpid());
-    std::ofstream(fresh) << all.dump(2) << "\n";
-    std::filesystem::rename(fresh, path, error);
-    if (error) std::filesystem::remove(fresh, error);
+    try {
+        write_file(path, all.dump(2) + "\n");
+    } catch (const RuntimeError &) {
+        return;  // it is measured again the next time
+    }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "autoscheduler/report.h"
 #include "autoscheduler/report_text.h"
+#include "base/atomic_file.h"
 #include "driver/compile.h"
 #include "program/print_schedule.h"
 #include <algorithm>
@@ -286,9 +287,7 @@ bool write_report(const std::string &path, const std::string &page, const Search
         const std::string text{std::istreambuf_iterator<char>(before), {}};
         if (text.find(search_heading) != std::string::npos) return false;
     }
-    std::ofstream file(path);
-    file << page;
-    if (!file.flush()) throw RuntimeError(str("the report ", path, " cannot be written"));
+    write_file(path, page, Durability::Synced);
     return true;
 }
 

@@ -1,13 +1,12 @@
 #include "autoscheduler/bundle/log_file.h"
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/warning.h"
 #include <algorithm>
 #include <array>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace tessera::autoscheduler {
 
@@ -26,23 +25,15 @@ bool is_record(const json &line) {
            line.value("ms", json()).is_number();
 }
 
-bool ends_a_line(int file) {
-    const off_t size = lseek(file, 0, SEEK_END);
-    char last = '\n';
-    return size <= 0 || (pread(file, &last, 1, size - 1) == 1 && last == '\n');
-}
-
 }  // namespace
 
 void append_record(const std::string &path, const std::string &record) {
-    const int out = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND, 0666);
-    // After a record that was cut off, this one is still a line of its own.
-    const std::string line = str(out >= 0 && ends_a_line(out) ? "" : "\n", record, "\n");
-    const bool is_written =
-        out >= 0 && write(out, line.data(), line.size()) == ssize_t(line.size());
-    if (out >= 0) close(out);
-    if (!is_written)
-        throw RuntimeError(str("the log of measurements ", path, " cannot be written"));
+    try {
+        append_line(path, record);
+    } catch (const RuntimeError &e) {
+        throw RuntimeError(
+            str("the log of measurements ", path, " cannot be written: ", e.what()));
+    }
 }
 
 LogLines read_records(const std::string &path, const std::function<void(const json &)> &take) {

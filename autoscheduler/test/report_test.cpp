@@ -1,5 +1,7 @@
+#include "autoscheduler/bundle/log_file.h"
 #include "autoscheduler/report.h"
 #include "autoscheduler/test/support.h"
+#include "support/full_disk.h"
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -155,5 +157,21 @@ TEST_SUITE("autoscheduler, reports") {
         std::filesystem::remove(path);
         CHECK(page.str().find("<h1>blur</h1>") != std::string::npos);
         CHECK(page.str().find("</html>") != std::string::npos);
+    }
+    TEST_CASE("what cannot be written leaves reports and logs as they are") {
+        const std::string path = str("report.", getpid(), ".txt");
+        std::ofstream(path) << "before\n";
+        {
+            const FullDisk full(8);
+            CHECK_THROWS_WITH_AS(append_record(path, "a record that does not fit"),
+                                 doctest::Contains("cannot be written: File too large"),
+                                 RuntimeError);
+            CHECK_THROWS_WITH_AS(write_report(path, "a page that does not fit", {}),
+                                 doctest::Contains("cannot write the file "), RuntimeError);
+        }
+        std::ifstream after(path);
+        const std::string text{std::istreambuf_iterator<char>(after), {}};
+        CHECK(text == "before\n");
+        std::filesystem::remove(path);
     }
 }

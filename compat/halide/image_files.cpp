@@ -1,3 +1,6 @@
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "base/str.h"
 #include "files/format.h"
 #include "halide_image_io.h"
 #include <algorithm>
@@ -19,10 +22,9 @@ using tessera::Type;
 }
 
 // Five numbers of 32 bits (four extents and the type), and the elements.
-const Type tmp_types[] = {tessera::Float(32), tessera::Float(64), tessera::UInt(8),
-                          tessera::Int(8),    tessera::UInt(16),  tessera::Int(16),
-                          tessera::UInt(32),  tessera::Int(32),   tessera::UInt(64),
-                          tessera::Int(64)};
+const Type tmp_types[] = {
+    tessera::Float(32), tessera::Float(64), tessera::UInt(8), tessera::Int(8),   tessera::UInt(16),
+    tessera::Int(16),   tessera::UInt(32),  tessera::Int(32), tessera::UInt(64), tessera::Int(64)};
 
 void write_tmp(const Buffer<> &image, const std::string &path) {
     const Type *type = std::find(std::begin(tmp_types), std::end(tmp_types), image.type());
@@ -31,10 +33,14 @@ void write_tmp(const Buffer<> &image, const std::string &path) {
     Buffer<> dense = image.copy_to_planar();
     int32_t header[5] = {1, 1, 1, 1, int32_t(type - tmp_types)};
     for (int d = 0; d < dense.dimensions(); d++) header[d] = dense.extent(d);
-    std::ofstream out(path, std::ios::binary);
-    out.write(reinterpret_cast<const char *>(header), sizeof(header));
-    out.write(static_cast<const char *>(dense.data()), std::streamsize(dense.size_in_bytes()));
-    if (!out.flush()) fail(path, "cannot write the file");
+    try {
+        tessera::AtomicFile out(path);
+        out.write(header, sizeof(header));
+        out.write(dense.data(), dense.size_in_bytes());
+        out.commit();
+    } catch (const tessera::RuntimeError &e) {
+        fail(path, tessera::str("cannot write the file: ", e.what()));
+    }
 }
 
 Buffer<> read_tmp(const std::string &path) {
