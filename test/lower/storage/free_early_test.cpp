@@ -25,7 +25,7 @@ TEST_SUITE("free_early") {
         CHECK(freed("allocate f: int32[800] in Stack\nf[0] = 1\nout[0] = f[0]\nout[1] = 2") ==
               printed("allocate f: int32[800] in Stack\nf[0] = 1\nout[0] = f[0]\n"
                       "free(address_of(f[0]))\nout[1] = 2"));
-        CHECK(is_unchanged("gpu_block b in [0, +n):\n    allocate f: int32[800] in Stack\n"
+        CHECK(is_unchanged("gpu_block for b in [0, +n):\n    allocate f: int32[800] in Stack\n"
                            "    f[0] = 1\n    out[b] = f[0]\n    out[b] = 2"));
     }
     TEST_CASE("a stage of a chain is freed when the next one is there") {
