@@ -211,7 +211,7 @@ TEST_SUITE("reductions over lanes") {
         CHECK(count_of(ptx, "ld.global.nc.v4") == vectors);
         CHECK(count_of(ptx, "st.global.v4") == vectors);
         CHECK(count_of(ptx, "ld.global") == vectors + 4 * vectors);
-        CHECK(count_of(ptx, "shfl.sync") == 2 * (5 + 1 + 5));
+        CHECK(count_of(ptx, "shfl.sync") == 2 * (5 + 5));
         CHECK(count_of(ptx, ".shared.") + count_of(ptx, "bar.") == 0);
         test::check_assembled(ptx, 80);
 
