@@ -523,7 +523,7 @@ public:
         changes(at, [&](BufferContents &b) { b.set_min(mins); });
     }
     template<BufferSize... Args> void set_min(Args... mins) {
-        set_min(std::vector<int>{int(mins)...}, Here());  // of the caller's line nothing is known
+        set_min(std::vector<int>{int(mins)...});
     }
     // Exchanges two dimensions; or dimension i becomes what order[i] was.
     void transpose(int d1, int d2, Here at = Here::current()) {
@@ -542,7 +542,7 @@ public:
     // ---- Copies ----
     // New memory with the same elements, dense, in the same order of dimensions.
     Buffer copy(Here at = Here::current()) const {
-        return called_at(at, [&] { return copied(dense_shape_like(contents(at))); });
+        return called_at(at, [&] { return copied(dense_shape_like(contents())); });
     }
     Buffer copy_to_interleaved(Here at = Here::current()) const {
         return called_at(at, [&] { return copied(ordered_shape({2, 0, 1})); });

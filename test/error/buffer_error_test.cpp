@@ -68,11 +68,9 @@ TEST_SUITE("buffers that do not fit") {
         FAILS_HERE(b.sliced(0, 4), "cannot slice");
         FAILS_HERE(b.embedded(5), "cannot embed");
         FAILS_HERE(b.set_min({1, 2, 3}), "cannot set 3 mins");
-        CHECK(failure([&] { b.set_min(1, 2, 3); }).starts_with("cannot set 3 mins"));
         FAILS_HERE(b.for_each_element([](int, int, int) {}), "a function of 3 coordinates");
         FAILS_HERE(none.width(), "this Buffer is undefined");
         FAILS_HERE(none.data(), "this Buffer is undefined");
-        FAILS_HERE(none.copy(), "this Buffer is undefined");
     }
     TEST_CASE("an element that is not there") {
         Buffer<int> b(4, 3, "b");
