@@ -1,9 +1,9 @@
-# ccache and a fast linker, where they are installed; sanitizers and coverage on request.
+# ccache and a fast linker, where they are installed; sanitizers and coverage on request. Paths are not
+# rewritten to be the same for all clones: an error tells the project's own lines by where they are.
 find_program(CCACHE ccache)
 if(CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-        CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
 # The compiler looks for this name alone.

@@ -12,8 +12,12 @@ std::string aligned(int bytes, std::string_view body) {
     const program::ParameterRef in =
         program::make_buffer_parameter(Symbol::interned("source"), Float(32), 1);
     in->host_alignment = bytes;
+    ir::NamedSymbols names;
+    names.bind("source", in->name);
     const ir::LoweredFunction pipeline{
-        "f", {{in->name, ir::ArgumentKind::InputBuffer, Float(32), 1, in}}, ir::parse_stmt(body)};
+        "f",
+        {{in->name, ir::ArgumentKind::InputBuffer, Float(32), 1, in}},
+        ir::parse_stmt(body, names)};
     return ir::to_string(align_accesses(pipeline, {}));
 }
 
