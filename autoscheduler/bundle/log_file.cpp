@@ -31,8 +31,7 @@ void append_record(const std::string &path, const std::string &record) {
     try {
         append_line(path, record);
     } catch (const RuntimeError &e) {
-        throw RuntimeError(
-            str("the log of measurements ", path, " cannot be written: ", e.what()));
+        throw RuntimeError(str("the log of measurements ", path, " cannot be written: ", e.what()));
     }
 }
 
