@@ -195,15 +195,6 @@ private:
     tessera_error_handler_t before;
 };
 
-void set_handlers(Built &built) {
-    std::map<std::string, JITExtern> jit_externs;
-    for (const auto &[name, function] : extern_functions()) {
-        jit_externs.emplace(name, JITExtern(reinterpret_cast<int (*)()>(function)));
-    }
-    built.pipeline.set_jit_externs(jit_externs);
-    built.pipeline.jit_handlers().custom_trace = jit_trace;
-}
-
 // False where interpreting takes long, because the schedule computes much again and again.
 bool run_lowered(const program::Program &program, const Target &target, const RawBuffers &outputs,
                  bool outputs_have_values) {
@@ -403,7 +394,12 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         Target asked = target;  // which regions are needed, of no GPU
         if (for_gpu) asked.set_feature(Target::Interpret);
         const bool is_run = host_supports_target_device(target);
-        set_handlers(built);
+        std::map<std::string, JITExtern> jit_externs;
+        for (const auto &[name, function] : extern_functions()) {
+            jit_externs.emplace(name, JITExtern(reinterpret_cast<int (*)()>(function)));
+        }
+        built.pipeline.set_jit_externs(jit_externs);
+        built.pipeline.jit_handlers().custom_trace = jit_trace;
         set_inputs(plan, built, plain, native, asked);
         doing = "definition";
         interpret::DefinitionOptions options;
@@ -445,23 +441,6 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         if (is_refusal(e.what())) return {Outcome::Refused, "refused when run", e.what()};
         return {Outcome::Fails, doing + ": " + without_numbers(e.what()), e.what()};
     }
-}
-
-Report run_on_device(const Plan &plan) {
-    set_warning_handler([](const std::string &) {});
-    const Target target("host-jit-cuda"), asked("host-jit-cuda-interpret");
-    try {
-        Built plain = build(plan, false), built = build(plan, true);
-        const Buffers outputs = make_outputs(plan, built);
-        set_handlers(built);
-        set_inputs(plan, built, plain, outputs, asked);
-        built.pipeline.realize(RealizationArg(outputs), target);
-    } catch (const CompileError &e) {
-        return {Outcome::Refused, "refused", e.what()};
-    } catch (const std::exception &e) {
-        return {is_refusal(e.what()) ? Outcome::Refused : Outcome::Fails, "run", e.what()};
-    }
-    return {Outcome::Agrees, "", ""};
 }
 
 }  // namespace tessera::fuzz

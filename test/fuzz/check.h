@@ -29,11 +29,8 @@ void check_auto_schedules(bool on);
 // code that computes so much that the interpreter has given up on it.
 Report check_here(const Plan &plan, const std::function<void()> &before_long_run = {});
 
-// Runs the plan on the GPU that the driver has, whatever it computes there.
-Report run_on_device(const Plan &plan);
-
-// What check_here does, in a process of its own: a crash is a report, and so are more than so many
-// seconds of work, unless they are spent in a run that is told of before.
+// The same in a process of its own: a crash is a report, and so are more than so many seconds of
+// work, unless they are spent in a run that is told of before.
 Report check(const Plan &plan, int seconds = 20);
 
 // Checks plans, up to `jobs` at once: `next` gives the next seed (false: no more), `done` is told.

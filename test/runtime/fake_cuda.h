@@ -20,8 +20,7 @@ struct FakeLaunch {
 
 using FakeKernelFunction = void (*)(const FakeLaunch &launch);
 
-// A kernel that every module has; its arguments have 8 bytes each. One named "*" stands for all
-// others.
+// A kernel that every module has; its arguments have 8 bytes each.
 struct FakeKernel {
     const char *name;
     int arguments;
