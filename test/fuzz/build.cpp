@@ -82,7 +82,7 @@ private:
         } else {
             built.images[i] =
                 make_image(input, input.size, std::vector<int>(input.size.size(), 0), name);
-            fill_input(built.images[i], int(i), input);
+            fill_input(built.images[i], int(i), input.is_wide);
         }
     }
 

@@ -7,7 +7,6 @@ namespace tessera::fuzz {
 Plan Generator::draw() {
     draw_inputs();
     has_externs = random.chance(0.25);
-    draw_nans();
     has_triangles = random.chance(0.15);
     int count = random.range(2, 7);
     output_dims = random.pick<int>({1, 2, 2, 2, 2, 3, 3, 4});
@@ -32,18 +31,6 @@ void Generator::draw_inputs() {
         }
         plan.inputs.push_back(input);
     }
-}
-
-// By the seed itself, so that other plans stay what they are. C functions cast what they are given.
-void Generator::draw_nans() {
-    constexpr uint64_t one_of = 4;
-    if (has_externs || (plan.seed * 0x9E3779B97F4A7C15ull >> 40) % one_of != 0) return;
-    for (InputPlan &input : plan.inputs) input.has_nan = input.type.is_any_float();
-}
-
-bool Generator::has_nan() const {
-    return std::any_of(plan.inputs.begin(), plan.inputs.end(),
-                       [](const InputPlan &input) { return input.has_nan; });
 }
 
 int Generator::draw_size(int largest) {

@@ -16,8 +16,6 @@ public:
 
 private:
     void draw_inputs();
-    void draw_nans();
-    bool has_nan() const;
     // Mostly of a size at which loops have something to do, and tails.
     int draw_size(int largest);
     // Far from zero: the first coordinate of dimension d.

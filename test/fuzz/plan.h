@@ -74,7 +74,6 @@ struct Term {
     double low = 0, high = 0;
     double error = 0;      // how far re-association and rounding may take a float; 0: exact
     bool is_data = false;  // made of what is read: its sums of 32 and 64 bits may wrap
-    bool may_be_nan = false;
 };
 
 struct Domain {
@@ -129,7 +128,6 @@ struct InputPlan {
     bool is_param = false;  // an ImageParam, whose size the pipeline is asked for; else a Buffer
     bool is_wide = false;   // integers of 32 or 64 bits are anything that fits, not just small
     InputLayout layout = InputLayout::Dense;
-    bool has_nan = false;  // some of its floats are none
 };
 
 enum class Verb : uint8_t {
