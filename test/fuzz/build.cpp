@@ -18,36 +18,6 @@ Expr shared_differences(Expr a, Expr b) {
     return a;
 }
 
-}  // namespace
-
-Buffer<> make_image(const InputPlan &input, const std::vector<int> &size,
-                    const std::vector<int> &min, const std::string &name) {
-    std::vector<int> wanted = size;
-    Buffer<> image;
-    switch (input.layout) {
-    case InputLayout::LastInnermost: {
-        std::vector<int> order;
-        for (int d = 0; d < int(size.size()); d++) order.push_back(d);
-        std::rotate(order.begin(), order.end() - 1, order.end());
-        image = Buffer<>(input.type, size, order, name);
-        break;
-    }
-    case InputLayout::EveryOther:
-        wanted.insert(wanted.begin(), 2);
-        image = Buffer<>(input.type, wanted, name).sliced(0, 1);
-        break;
-    case InputLayout::PaddedRows:
-        wanted[0] += 5;
-        image = Buffer<>(input.type, wanted, name).cropped(0, 0, size[0]);
-        break;
-    case InputLayout::Dense: image = Buffer<>(input.type, size, name);
-    }
-    image.set_min(min);
-    return image;
-}
-
-namespace {
-
 class Builder {
 public:
     Builder(const Plan &plan, bool scheduled) : plan(plan), scheduled(scheduled) {}
@@ -78,19 +48,10 @@ private:
         built.images.emplace_back();
         if (input.is_param) {
             built.params[i] = ImageParam(input.type, int(input.size.size()), name);
-            constrain(built.params[i], input.layout);
         } else {
-            built.images[i] =
-                make_image(input, input.size, std::vector<int>(input.size.size(), 0), name);
+            built.images[i] = Buffer<>(input.type, input.size, name);
             fill_input(built.images[i], int(i), input.is_wide);
         }
-    }
-
-    static void constrain(ImageParam &in, InputLayout layout) {
-        if (layout == InputLayout::EveryOther) in.dim(0).set_stride(2);
-        if (layout != InputLayout::LastInnermost || in.dimensions() < 2) return;
-        in.dim(0).set_stride(Expr());
-        in.dim(in.dimensions() - 1).set_stride(1);
     }
 
     Expr input(size_t i, const std::vector<Expr> &args) {

@@ -253,15 +253,6 @@ void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &out
         Buffer<> image = built.params[i].get();
         if (!image.defined()) continue;  // no function that the output needs reads it
         if (image.number_of_elements() > size_t(1) << 26) throw InputTooLarge();
-        if (plan.inputs[i].layout != InputLayout::Dense) {
-            std::vector<int> size, min;
-            for (int d = 0; d < image.dimensions(); d++) {
-                size.push_back(image.dim(d).extent());
-                min.push_back(image.dim(d).min());
-            }
-            image = make_image(plan.inputs[i], size, min, image.name());
-            built.params[i].set(image);
-        }
         fill_input(image, int(i), plan.inputs[i].is_wide);
         plain.params[i].set(image);
     }
@@ -279,8 +270,8 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
     for (size_t i = 0; i < plan.inputs.size(); i++) {
         if (!plan.inputs[i].is_param || !plain.params[i].get().defined()) continue;
         int dims = int(plan.inputs[i].size.size()), margin = dims < 3 ? 200 : 60;
-        Buffer<> larger = make_image(plan.inputs[i], std::vector<int>(size_t(dims), 2 * margin),
-                                     std::vector<int>(size_t(dims), -margin), "larger");
+        Buffer<> larger(plan.inputs[i].type, std::vector<int>(size_t(dims), 2 * margin));
+        larger.set_min(std::vector<int>(size_t(dims), -margin));
         fill_input(larger, int(i), plan.inputs[i].is_wide);
         plain.params[i].set(larger);
     }

@@ -25,10 +25,6 @@ void Generator::draw_inputs() {
         for (int d = 0; d < dims; d++) input.size.push_back(random.range(5, 24));
         input.is_param = random.chance(0.5);
         input.is_wide = random.chance(0.3);
-        if (random.chance(0.25)) {
-            input.layout = random.pick<InputLayout>(
-                {InputLayout::LastInnermost, InputLayout::EveryOther, InputLayout::PaddedRows});
-        }
         plan.inputs.push_back(input);
     }
 }

@@ -114,20 +114,11 @@ struct FuncPlan {
     int read_limit = 0;  // else an extern stage reads only at 0 to this, whatever the point
 };
 
-// How the elements of an input lie beside one another.
-enum class InputLayout : uint8_t {
-    Dense,
-    LastInnermost,  // as those of an interleaved picture
-    EveryOther,     // with a gap behind each
-    PaddedRows
-};
-
 struct InputPlan {
     Type type;
     std::vector<int> size;
     bool is_param = false;  // an ImageParam, whose size the pipeline is asked for; else a Buffer
     bool is_wide = false;   // integers of 32 or 64 bits are anything that fits, not just small
-    InputLayout layout = InputLayout::Dense;
 };
 
 enum class Verb : uint8_t {
