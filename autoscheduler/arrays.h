@@ -8,7 +8,7 @@
 // The memory of buffers to measure with: no part of the compiler.
 namespace tessera::autoscheduler {
 
-// How the values of a buffer lie beside one another.
+// The enumerators say how the values of a buffer lie beside one another.
 struct ArrayLayout {
     std::string name;  // for messages
     tessera_type_t type = {};

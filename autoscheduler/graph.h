@@ -165,7 +165,7 @@ struct Graph {
 private:
     void add_function(const program::FunctionRef &f);
     void add_stage(int function, int number);
-    // What the user expects of a function's dimension.
+    // Returns what the user expects of a function's dimension.
     std::optional<Span> estimate_of(const FunctionNode &f, size_t dimension) const;
     void require_regions();
     void fix_images();

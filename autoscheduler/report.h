@@ -21,7 +21,7 @@ private:
     size_t width = 0;  // of what was written last
 };
 
-// What one stage takes, as estimated.
+// Holds what one stage takes, as estimated.
 struct PartOfTime {
     std::string stage;
     double part = 0;  // of the pipeline's time

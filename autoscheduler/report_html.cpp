@@ -68,7 +68,7 @@ polyline { fill: none; stroke: #26c; stroke-width: 2 } text { font-size: 12px; f
 constexpr double width = 800, height = 320, left = 90, bottom = 30;
 
 std::string begin_picture() { return str("<svg viewBox=\"0 0 ", width, " ", height, "\">\n"); }
-// Of the axis to the left.
+// The labels belong to the axis to the left.
 std::string number_at(double y, const std::string &text) {
     return str("<text text-anchor=\"end\" x=\"", left - 8, "\" y=\"", number("%.1f", y + 4), "\">",
                text, "</text>\n");

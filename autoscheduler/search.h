@@ -11,7 +11,7 @@ namespace tessera::autoscheduler {
 
 struct SearchResult;
 
-// How far a search is.
+// Says how far a search is.
 struct SearchProgress {
     std::string_view doing;   // what takes time now
     size_t measured = 0;      // schedules

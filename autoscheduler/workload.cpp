@@ -14,7 +14,7 @@ using program::Parameter;
 
 namespace {
 
-// What is known of the sizes of a buffer, in its constraints on strides.
+// Holds what is known of the sizes of a buffer, in its constraints on strides.
 class WithSizes final : public ir::Mutator {
 public:
     WithSizes(const Parameter &p, const Box &box) : p(p), box(box) {}
@@ -64,7 +64,7 @@ private:
         for (size_t other = 0; other < box.size(); other++) behind_all += reach(other);
         return behind_all;
     }
-    // How far the last value of a dimension is from the first one.
+    // Returns how far the last value of a dimension is from the first one.
     int64_t reach(size_t d) const {
         return strides[d] ? std::abs(*strides[d]) * std::max<int64_t>(0, box[d].extent() - 1) : 0;
     }
@@ -77,7 +77,7 @@ private:
                    own + reach_below(std::abs(*outer)) < std::abs(*outer);
         });
     }
-    // How far the dimensions with smaller strides go.
+    // Returns how far the dimensions with smaller strides go.
     int64_t reach_below(int64_t stride) const {
         int64_t sum = 0;
         for (size_t d = 0; d < box.size(); d++) {

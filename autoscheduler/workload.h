@@ -20,7 +20,7 @@ public:
     const Graph &graph() const { return of_algorithm; }
     const Target &target() const { return machine; }
     const driver::Externs &externs() const { return functions; }
-    // What the program takes before its outputs.
+    // Returns what the program takes before its outputs.
     const std::vector<program::ParameterRef> &parameters() const { return all_parameters; }
     // Returns the bits of a scalar that is one of them.
     uint64_t scalar_bits(const program::Parameter &p) const;

@@ -289,7 +289,7 @@ public:
         for (const auto &job : all) tasks.push_back(job->task);
         const int next = next_task(tasks);
         if (next < 0 || (is_over && !tasks[size_t(next)].history.empty())) return false;
-        // Of few trials each has a part.
+        // Each has a part of few trials.
         const auto to_begin = size_t(
             std::ranges::count_if(tasks, [](const TuningTask &t) { return t.history.empty(); }));
         if (to_begin > 1) most = most / to_begin + (most % to_begin != 0);

@@ -231,7 +231,7 @@ function(_tessera_default variable value)
     endif()
 endfunction()
 
-# What Tessera calls a machine; empty if that is not known.
+# Gives the name that Tessera has for a machine; it is empty if there is none.
 function(_tessera_machine variable processor system)
     set(${variable} "" PARENT_SCOPE)
     if(system STREQUAL Linux AND processor MATCHES "^(x86_64|AMD64)$")

@@ -14,13 +14,13 @@ namespace tessera::program {
 class Parameter;
 }
 
-// What a Buffer is a handle to.
+// A Buffer is a handle to this.
 namespace tessera {
 
 struct JITUserContext;
 using DeviceInterface = const tessera_device_interface_t *;
 
-// How a buffer has got its memory on a device.
+// The enumerators say how a buffer has got its memory on a device.
 enum class BufferDeviceOwnership : uint8_t {
     Allocated,      // the runtime allocated it, and it goes with the buffer
     WrappedNative,  // it is somebody else's

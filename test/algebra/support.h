@@ -13,7 +13,7 @@ using test::Seeds;
 
 using Values = std::unordered_map<Symbol, Expr>;  // constants
 
-// What becomes of a sum of int32 or int64 that is no number of its type.
+// The tests say what becomes of a sum of int32 or int64 that is no number of its type.
 enum class Overflow : uint8_t { HasNoValue, Wraps };
 
 // The lanes' values, by the constant folder, and none if the expression has no value there. The

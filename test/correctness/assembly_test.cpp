@@ -1,4 +1,4 @@
-// What machine code looks like where its memory is concerned.
+// The tests look at machine code where its memory is concerned.
 #include "correctness/device_code.h"
 #include <regex>
 #include <sstream>

@@ -185,7 +185,7 @@ Func grids(int blurs) {
     return f.vectorize(x, 8);
 }
 
-// Of as many Funcs, each at the root.
+// The pipeline has as many Funcs, each at the root.
 Func wide_sum(int n) {
     Func f("f");
     Expr sum = 0;

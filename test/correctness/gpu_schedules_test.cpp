@@ -44,7 +44,7 @@ struct CopiedAhead {
     }
 };
 
-// What a stencil reads of a Func: its neighbours, or those that an image of this size has.
+// A stencil reads these of a Func: its neighbours, or those that an image of this size has.
 Expr stencil(const Func &f, const ImageParam &in, bool is_clamped) {
     const auto at = [&](const Expr &u, const Expr &v) {
         if (!is_clamped) return f(u, v);
@@ -114,7 +114,7 @@ TEST_SUITE("schedules for GPUs") {
             size.set(n);
             check();
         }
-        // Of sizes from 6 to 10 the threads would be in no block.
+        // The threads would be in no block for sizes from 6 to 10.
         schedule(size > 10, size > 5);
         CHECK_THROWS_WITH_AS(check(), doctest::Contains("in no loop over blocks"), CompileError);
     }

@@ -44,9 +44,6 @@ struct Expected {
 // The same where it was made on another line of this file.
 #define REFUSED_AT(line, statement, part)                                                          \
     CHECK(refusal([&] { (void)(statement); }) == Expected{line_of(__FILE__, int(line)), part})
-// The same where it is on no line: in a text, or in what takes no location.
-#define REFUSED_WITHOUT_LINE(statement, part)                                                      \
-    CHECK(refusal([&] { (void)(statement); }) == Expected{"", part})
 // The statement throws a RuntimeError whose message has this part.
 #define FAILS(statement, part)                                                                     \
     CHECK_THROWS_WITH_AS((void)(statement), doctest::Contains(std::string(part).c_str()),          \

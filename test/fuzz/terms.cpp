@@ -36,7 +36,7 @@ Term make(Op op, Type type, std::vector<Term> args) {
     return t;
 }
 
-// Whether arithmetic on these has to be kept from leaving the type.
+// Returns true if arithmetic on these has to be kept from leaving the type.
 bool must_fit(Type t, bool is_data) { return t.is_any_float() || (!wraps(t) && !is_data); }
 
 }  // namespace

@@ -120,7 +120,7 @@ Staged narrow(const Staged &a, const Staged &like) {
 template<typename V>
 using Values = std::vector<std::pair<const char *, V>>;
 
-// What holds for signed and unsigned numbers alike.
+// These hold for signed and unsigned numbers alike.
 template<typename V>
 Values<V> of_any(const V &a, const V &b) {
     const V one(1), zero(0), two(2);
@@ -225,7 +225,7 @@ Values<V> of_any(const V &a, const V &b) {
     };
 }
 
-// What asks for negative numbers.
+// These ask for negative numbers.
 template<typename V>
 Values<V> of_signed(const V &a, const V &b) {
     const V one(1), zero(0);

@@ -119,7 +119,7 @@ TEST_SUITE("TIFF") {
     }
     TEST_CASE("pictures are turned as their orientation says") {
         TiffPath file;
-        // What is stored: columns a b c, rows of which the second is in capitals.
+        // The file holds columns a b c, and rows of which the second is in capitals.
         const std::string stored = "abcABC";
         const std::pair<int, std::string> upright[] = {
             {ORIENTATION_TOPLEFT, "abcABC"},  {ORIENTATION_TOPRIGHT, "cbaCBA"},

@@ -54,7 +54,7 @@ std::string nest_of(tessera::Func f) {
     return nest.str();
 }
 
-// What the source says of one example.
+// Holds what the source says of one example.
 struct Section {
     std::string words, algorithm, schedule;
 };

@@ -147,7 +147,7 @@ private:
 };
 
 class ShareTiles final : public Mutator {
-    // How the first nest that works on a Tile has shared it out.
+    // Says how the first nest that works on a Tile has shared it out.
     struct Shared {
         TileNest nest;
         std::vector<Expr> first;  // column and row of each iteration of the loops over warps

@@ -19,7 +19,8 @@ TileDimensions tile_dimensions(const ir::Realize &tile, const LetScope &around);
 
 bool is_over_warps(const ir::For &loop);
 
-// What a nest of loops over warps (or warpgroups) does with the Tiles that its stage uses.
+// Describes what a nest of loops over warps (or warpgroups) does with the Tiles that its stage
+// uses.
 struct TileNest {
     // The element of a Tile that an iteration uses, in terms of the loops.
     struct Element {

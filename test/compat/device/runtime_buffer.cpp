@@ -1,5 +1,6 @@
 #include "gpu.h"
 #include "halide_image_io.h"
+#include <filesystem>
 
 // Runtime::Buffer on a device: who has the memory, and when it goes.
 namespace {
@@ -193,7 +194,8 @@ namespace {
 // The picture, a point of which has another value on the device, is saved from there.
 template<typename Picture>
 bool is_saved_from_the_device(Picture picture, int as_is) {
-    const std::string path = "/tmp/saved_from_a_device_" + std::to_string(getpid()) + ".pgm";
+    const std::string path = std::filesystem::temp_directory_path().string() +
+                             "/saved_from_a_device_" + std::to_string(getpid()) + ".pgm";
     picture.fill(10);
     picture.set_host_dirty();
     if (picture.copy_to_device(cuda())) return false;
