@@ -114,6 +114,7 @@ const RuntimeSymbol symbols[] = {
     ROW(tessera_buffer_size_in_bytes),
     ROW(tessera_buffer_copy),
     ROW(tessera_buffers_overlap),
+    ROW(tessera_check_overlaps),
     ROW(tessera_device_malloc),
     ROW(tessera_device_free),
     ROW(tessera_device_sync),

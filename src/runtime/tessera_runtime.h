@@ -656,6 +656,18 @@ uint64_t tessera_buffer_size_in_bytes(const tessera_buffer_t *buffer);
  * elements. 0: none do. 2: some do, and elements of the same coordinates always lie in the same
  * place. Else 1, also where the strides are such that it would take too long to find out. */
 int tessera_buffers_overlap(uint64_t a, uint64_t b, uint64_t read);
+/* An output of a pipeline that writes before all of an input has been read. */
+typedef struct tessera_output_place_t {
+    uint64_t buffer; /* the address of its tessera_buffer_t, as a number */
+    const char *name;
+    const char *in_place;     /* what the error adds about outputs in place, or "" */
+    uint64_t may_be_in_place; /* not 0: elements of the same coordinates may be the same */
+} tessera_output_place_t;
+/* Raises the error output_overlaps_input for the first of `count` outputs (the address of an array
+ * of tessera_output_place_t) that shares memory with the region `read` of the input, as
+ * tessera_buffers_overlap() has it, and may not. Returns its code, or 0 if there is none. */
+int tessera_check_overlaps(void *user_context, const char *input_name, uint64_t input,
+                           uint64_t read, uint64_t outputs, int32_t count);
 /* Copies the region of `dst` from `src`, which must contain it; any strides. */
 int tessera_buffer_copy(void *user_context, const tessera_buffer_t *src, tessera_buffer_t *dst);
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace {
@@ -116,6 +117,35 @@ TEST_SUITE("buffers that overlap") {
             for (uint64_t place : of_a) any |= of_b.contains(place);
             CHECK((overlap(a, b) != 0) == any);
         }
+    }
+    TEST_CASE("one call looks at all outputs, and names the first that may not be there") {
+        const Somewhere in(base, 32, {{0, 16, 1, 0}}), apart(base + 64, 32, {{0, 16, 1, 0}}),
+            shifted(base + 4, 32, {{0, 16, 1, 0}});
+        const auto place = [](const Somewhere &s, const char *name, bool may_be_in_place) {
+            return tessera_output_place_t{uint64_t(uintptr_t(&s.buffer)), name, " (why)",
+                                          may_be_in_place};
+        };
+        std::string said;
+        const auto old = tessera_set_error_handler([](void *user_context, const char *message) {
+            *static_cast<std::string *>(user_context) += message;
+        });
+        const auto check = [&](std::vector<tessera_output_place_t> outputs) {
+            said.clear();
+            const auto address = [](const void *p) { return uint64_t(uintptr_t(p)); };
+            return tessera_check_overlaps(&said, "in", address(&in.buffer),
+                                          address(in.whole().data()), address(outputs.data()),
+                                          int32_t(outputs.size()));
+        };
+        CHECK(check({}) == 0);
+        CHECK(check({place(apart, "a", false), place(in, "b", true)}) == 0);
+        CHECK(said.empty());
+        CHECK(check({place(apart, "a", false), place(in, "b", false)}) ==
+              tessera_error_code_output_overlaps_input);
+        CHECK(said.find("Output b shares memory with input in") != std::string::npos);
+        CHECK(check({place(shifted, "a", true), place(in, "b", false)}) ==
+              tessera_error_code_output_overlaps_input);
+        CHECK(said.find("Output a shares memory with input in") != std::string::npos);
+        tessera_set_error_handler(old);
     }
     TEST_CASE("what would take too long to find out counts as an overlap") {
         std::vector<tessera_dimension_t> dims;

@@ -244,6 +244,10 @@ Recomputation recomputation_of(const program::FunctionContents &f, const ir::Arg
 
 // ---- Checks ----
 
+// The runtime looks at descriptors alone, so it gets their addresses as numbers: no pass takes that
+// for a use of elements.
+Expr address(const Expr &handle) { return Reinterpret::make(UInt(64), handle); }
+
 Expr region_read(const Box &box) {
     std::vector<Expr> fields;
     for (const algebra::Interval &i : box) {
@@ -254,29 +258,36 @@ Expr region_read(const Box &box) {
     return call(Handle(), Intrinsic::make_struct, std::move(fields));
 }
 
-Stmt overlap_check(const ir::Argument &output, const ir::Argument &input, const Box &read,
-                   AccessOrder order, const ProgramContext &context) {
-    const Symbol overlap = Symbol::fresh(str(output.name, ".overlap"));
-    const Expr overlaps = Variable::make(Int(32), overlap);
-    Expr right = overlaps == 0;
+// Appends the members of the tessera_output_place_t of an output.
+void add_place(const ir::Argument &output, AccessOrder order, const ProgramContext &context,
+               std::vector<Expr> &members) {
+    Expr may_be_in_place = const_false();
     std::string in_place;
     if (order == AccessOrder::Pointwise) {
         const Recomputation again = recomputation_of(*context.function(output.func), output);
-        right = right || (overlaps == 2 && again.none);
+        may_be_in_place = again.none;
         in_place =
             str(" (in place, elements of the same coordinates have to be the same", again.why, ")");
     }
-    const Expr error =
-        error_call("output_overlaps_input",
-                   {Expr(output.name.text()), Expr(input.name.text()), Expr(in_place)});
-    // As numbers: the function looks at the structs, and no pass takes it for a use of elements.
-    const auto address = [](const Expr &handle) { return Reinterpret::make(UInt(64), handle); };
-    const Expr found =
-        ExternCall::make(Int(32), "tessera_buffers_overlap",
-                         {address(handle_of(output.name)), address(handle_of(input.name)),
-                          address(region_read(read))},
-                         false);
-    return LetStmt::make(overlap, found, AssertStmt::make(algebra::simplify(right), error));
+    members.push_back(address(handle_of(output.name)));
+    members.push_back(Expr(output.name.text()));
+    members.push_back(Expr(in_place));
+    members.push_back(cast(UInt(64), may_be_in_place));
+}
+
+// One call for all outputs, however many there are: the values that the body needs live across it.
+Stmt overlap_check(const ir::Argument &input, const Box &read, std::vector<Expr> places) {
+    constexpr size_t members_of_place = 4;
+    const int outputs = int(places.size() / members_of_place);
+    const Symbol overlap = Symbol::fresh(str(input.name, ".overlap"));
+    const Expr error = Variable::make(Int(32), overlap);
+    const Expr found = ExternCall::make(
+        Int(32), "tessera_check_overlaps",
+        {call(Handle(), Intrinsic::user_context, {}), Expr(input.name.text()),
+         address(handle_of(input.name)), address(region_read(read)),
+         address(call(Handle(), Intrinsic::make_struct, std::move(places))), Expr(outputs)},
+        false);
+    return LetStmt::make(overlap, found, AssertStmt::make(error == 0, error));
 }
 
 }  // namespace
@@ -284,18 +295,22 @@ Stmt overlap_check(const ir::Argument &output, const ir::Argument &input, const 
 std::vector<Stmt> overlap_checks(const LoopNests &nests, const ProgramContext &context) {
     FindReaders readers;
     readers(nests.body);
-    std::vector<Stmt> checks;
+    std::vector<std::pair<const ir::Argument *, std::unordered_set<Symbol>>> outputs;
     for (const ir::Argument &output : context.arguments) {
-        if (!output.is_output()) continue;
-        const auto pointwise = pointwise_functions(output.func, readers);
-        for (const ir::Argument &input : context.arguments) {
-            if (input.kind != ArgumentKind::InputBuffer) continue;
-            const Box *read = box_of(input, nests);
-            if (!read) continue;
-            const AccessOrder order = OrderAccesses(input.name, output, pointwise).of(nests.body);
-            if (order != AccessOrder::ReadsFirst)
-                checks.push_back(overlap_check(output, input, *read, order, context));
+        if (output.is_output())
+            outputs.emplace_back(&output, pointwise_functions(output.func, readers));
+    }
+    std::vector<Stmt> checks;
+    for (const ir::Argument &input : context.arguments) {
+        if (input.kind != ArgumentKind::InputBuffer) continue;
+        const Box *read = box_of(input, nests);
+        if (!read) continue;
+        std::vector<Expr> places;
+        for (const auto &[output, pointwise] : outputs) {
+            const AccessOrder order = OrderAccesses(input.name, *output, pointwise).of(nests.body);
+            if (order != AccessOrder::ReadsFirst) add_place(*output, order, context, places);
         }
+        if (!places.empty()) checks.push_back(overlap_check(input, *read, std::move(places)));
     }
     return checks;
 }
