@@ -1,4 +1,5 @@
 #include "algebra/simplify.h"
+#include "algebra/nodes_simplified.h"
 #include "algebra/simplifier.h"
 #include "algebra/walk.h"
 #include "ir/operators.h"
@@ -21,6 +22,8 @@ bool has_effects(const Expr &e) {
     const auto *c = e.as<ExternCall>();
     return c && !c->pure;
 }
+
+thread_local uint64_t simplified = 0;
 
 constexpr int max_conditionals = 2;   // within one another whose conditions are known inside
 constexpr size_t small_operand = 50;  // nodes of what is looked at anew where one is known
@@ -90,6 +93,7 @@ Expr Simplifier::simplify_all(const Expr &root) {
         }
         if (stack.size() != before) continue;
         stack.pop_back();
+        simplified++;
         Expr after = visit(top);
         if (equal(after, top) && known.is_pure(after)) after = known.intern(top);
         memo[top.get()] = {top, after, known.scope()};
@@ -246,6 +250,8 @@ void Simplifier::learn(const Expr &condition) {
     }
     known.learn(condition, rewriter.make_not(condition));
 }
+
+uint64_t nodes_simplified() { return simplified; }
 
 static thread_local Simplifier *shared = nullptr;
 

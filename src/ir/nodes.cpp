@@ -1,5 +1,6 @@
 #include "ir/nodes.h"
 #include "ir/fields.h"
+#include "ir/nodes_made.h"
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -35,9 +36,12 @@ void require_bool(const Expr &e, const char *node) {
     require(e.type().is_bool(), node, "condition of type ", e.type());
 }
 
+thread_local uint64_t made = 0;
+
 // The last step of every make: fixes the hash and the depth, and hands out the node.
 template<typename Result, typename T>
 Result finish(T *node) {
+    made++;
     uint64_t h = uint64_t(node->kind) + 1;
     if constexpr (std::is_same_v<Result, Expr>) h = fields::mix(h, fields::hash(node->type));
     fields::for_each(*node, [&](const auto &field) { h = fields::mix(h, fields::hash(field)); });
@@ -72,6 +76,8 @@ double round_to(Type t, double value) {
 }
 
 }  // namespace
+
+uint64_t nodes_made() { return made; }
 
 Expr IntImm::make(Type type, int64_t value) {
     require(type.is_int() && type.is_scalar(), "IntImm", "type ", type);
