@@ -166,6 +166,26 @@ TEST_SUITE("device copies") {
                    "        gpu_block for b in [0, +8): out[i*8 + b] = f[i*8 + b]\n"),
             doctest::Contains("at the same time"), CompileError);
     }
+    TEST_CASE("a buffer that only one of several tasks uses changes sides within it") {
+        const std::string tasks = "    allocate f: int32[32] in Heap\n"
+                                  "    allocate g: int32[32] in Heap\n"
+                                  "    fork:\n"
+                                  "        for i in [0, +32): g[i] = src[i]\n"
+                                  "    with:\n"
+                                  "        gpu_block for b in [0, +32): f[b] = b\n"
+                                  "        for i in [0, +32): out[i] = f[i]\n";
+        CHECK(order_of(tasks) == "<src <out buffer loop >f kernel *f <f loop +out ");
+        CHECK(run(tasks)[31] == 31);
+        CHECK_THROWS_WITH_AS(
+            placed("    allocate f: int32[32] in Heap\n"
+                   "    fork:\n"
+                   "        for i in [0, +32): f[i] = src[i]\n"
+                   "    with:\n"
+                   "        gpu_block for b in [0, +32): out[b] = f[b]\n"),
+            doctest::Contains("f is used by the CPU and by a GPU in iterations of a parallel loop, "
+                              "or in tasks, that run at the same time"),
+            CompileError);
+    }
     TEST_CASE("what is freed within a statement is not marked after it") {
         CHECK(order_of("    allocate f: int32[32] in Heap\n"
                        "    gpu_block for b in [0, +32): f[b] = b\n"

@@ -114,12 +114,7 @@ private:
             if (traits_of(loop.loop_kind).is_on_threads) refuse_at_the_same_time(open);
             return loop.with<&For::body>(place(loop.body, open));
         }
-        case NodeKind::Fork: {
-            refuse_at_the_same_time(open);
-            std::vector<Stmt> tasks;
-            for (const Stmt &task : s.as<Fork>()->stmts) tasks.push_back(place(task, {}));
-            return Fork::make(std::move(tasks));
-        }
+        case NodeKind::Fork: return in_tasks(*s.as<Fork>(), open);
         case NodeKind::IfThenElse: {
             const auto &branch = *s.as<IfThenElse>();
             Stmt otherwise;
@@ -175,6 +170,23 @@ private:
             all.insert(all.end(), after[i].begin(), after[i].end());
         }
         return Block::make(std::move(all));
+    }
+
+    // A buffer changes sides within the only task that uses it.
+    Stmt in_tasks(const Fork &fork, const Open &open) {
+        std::vector<Open> own(fork.stmts.size());
+        Open shared;
+        for (Symbol b : open) {
+            std::vector<size_t> users;
+            for (size_t i = 0; i < own.size(); i++) {
+                if (sides.of(fork.stmts[i], b).any()) users.push_back(i);
+            }
+            (users.size() == 1 ? own[users[0]] : shared).push_back(b);
+        }
+        refuse_at_the_same_time(shared);
+        std::vector<Stmt> tasks;
+        for (size_t i = 0; i < own.size(); i++) tasks.push_back(place(fork.stmts[i], own[i]));
+        return Fork::make(std::move(tasks));
     }
 
     // Of the let that is met last: copies of a statement bind the same symbols.
