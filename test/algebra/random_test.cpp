@@ -47,37 +47,50 @@ std::optional<int64_t> number(const Expr &e, const Values &values) {
     return lanes && lanes->size() == 1 ? as_const_int(lanes->at(0)) : std::nullopt;
 }
 
-// Runs `check` for a second; the seed of what fails is printed.
+// Runs `check` for a second; the seed of what fails is printed. It counts the values that it
+// compares: a check that never comes to one would hold of anything.
 template<typename Check>
 void repeatedly(Check check) {
     Seeds seeds;
     uint64_t last = 0;
+    int64_t compared = 0;
     while (auto seed = seeds.next()) {
         Random random(last = *seed);
-        std::string failure = check(random);
+        std::string failure = check(random, compared);
         if (!failure.empty()) {
             FAIL_CHECK("TESSERA_SEED=" << *seed << "\n" << failure);
             break;
         }
     }
     CHECK(seeds.count() > 0);
-    MESSAGE(seeds.count() << " runs, the last with TESSERA_SEED=" << last);
+    if (seeds.count() > 50) CHECK(compared > seeds.count() / 10);
+    MESSAGE(seeds.count() << " runs with " << compared
+                          << " comparisons, the last with TESSERA_SEED=" << last);
 }
 
-std::string check_simplify(const Expr &e, ExprMaker &maker) {
+// Says how one differs from what became of it; empty if it does not.
+std::string difference(const Expr &e, const Expr &became, const Values &values, Overflow overflow,
+                       int64_t &compared) {
+    const auto before = evaluate(e, values, overflow);
+    if (!before) return "";
+    const auto after = evaluate(became, values, overflow);
+    compared++;
+    if (after && same_lanes(*before, *after)) return "";
+    return str(to_string(e), "\n -> ", to_string(became), "\n at ", text_of(values),
+               to_string(before->at(0)), " became ",
+               after ? to_string(after->at(0)) : std::string("undefined"));
+}
+
+std::string check_simplify(const Expr &e, ExprMaker &maker, int64_t &compared) {
     Expr simple = simplify(e), again = simplify(simple);
     if (!equal(simple, again)) {
         return str("not idempotent: ", to_string(e), "\n -> ", to_string(simple), "\n -> ",
                    to_string(again));
     }
     for (int i = 0; i < 6; i++) {
-        Values values = maker.values(i < 3 ? 6 : 40);
-        auto before = evaluate(e, values), after = evaluate(simple, values);
-        if (before && (!after || !same_lanes(*before, *after))) {
-            return str(to_string(e), "\n -> ", to_string(simple), "\n at ", text_of(values),
-                       to_string(before->at(0)), " became ",
-                       after ? to_string(after->at(0)) : std::string("undefined"));
-        }
+        const Values values = maker.values(i < 3 ? 6 : 40);
+        const std::string found = difference(e, simple, values, Overflow::HasNoValue, compared);
+        if (!found.empty()) return found;
     }
     return "";
 }
@@ -94,19 +107,14 @@ Values extreme_values(const ExprMaker &maker, Random &random) {
 }
 
 // A statement and an expression, in which arguments count as something else.
-std::string check_data(const Expr &e, const ExprMaker &maker, Random &random) {
+std::string check_data(const Expr &e, const ExprMaker &maker, Random &random, int64_t &compared) {
     const Expr index = make_zero(Int(32, e.type().lanes()));
     const Stmt store = simplify(Store::make(Symbol::interned("out"), e, index));
     for (const Expr &simple : {simplify(e), simplify(simplify(e)), store.as<Store>()->value}) {
         for (int i = 0; i < 8; i++) {
             const Values values = extreme_values(maker, random);
-            auto before = evaluate(e, values, Overflow::Wraps);
-            auto after = evaluate(simple, values, Overflow::Wraps);
-            if (before && (!after || !same_lanes(*before, *after))) {
-                return str(to_string(e), "\n -> ", to_string(simple), "\n at ", text_of(values),
-                           to_string(before->at(0)), " became ",
-                           after ? to_string(after->at(0)) : std::string("undefined"));
-            }
+            const std::string found = difference(e, simple, values, Overflow::Wraps, compared);
+            if (!found.empty()) return found;
         }
     }
     return "";
@@ -115,20 +123,39 @@ std::string check_data(const Expr &e, const ExprMaker &maker, Random &random) {
 }  // namespace
 
 TEST_SUITE("random") {
+    TEST_CASE("what is not the same is noticed") {
+        Random random(1);
+        ExprMaker maker(random, Int(32));
+        const Expr a = maker.variables()[0];
+        const auto found = [&](const Expr &e, const Expr &wrong, Overflow overflow) {
+            int64_t compared = 0;
+            std::string first;
+            for (int i = 0; i < 50 && first.empty(); i++) {
+                const Values values =
+                    overflow == Overflow::Wraps ? extreme_values(maker, random) : maker.values(6);
+                first = difference(e, wrong, values, overflow, compared);
+            }
+            CHECK(compared > 0);
+            return !first.empty();
+        };
+        CHECK(found(a / 2 * 2, a, Overflow::HasNoValue));
+        CHECK(!found(a * 2 / 2, a, Overflow::HasNoValue));
+        CHECK(found(a * 2 / 2, a, Overflow::Wraps));
+    }
     TEST_CASE("simplify keeps the value of a number, and simplifying again changes nothing") {
-        repeatedly([](Random &random) {
+        repeatedly([](Random &random, int64_t &compared) {
             ExprMaker maker = maker_for(random);
-            return check_simplify(maker.make(int(random.between(1, 6))), maker);
+            return check_simplify(maker.make(int(random.between(1, 6))), maker, compared);
         });
     }
     TEST_CASE("simplify keeps the value of a condition") {
-        repeatedly([](Random &random) {
+        repeatedly([](Random &random, int64_t &compared) {
             ExprMaker maker = maker_for(random);
-            return check_simplify(maker.condition(int(random.between(1, 5))), maker);
+            return check_simplify(maker.condition(int(random.between(1, 5))), maker, compared);
         });
     }
     TEST_CASE("simplify keeps the value of data at the ends of its type, which wraps") {
-        repeatedly([](Random &random) {
+        repeatedly([](Random &random, int64_t &compared) {
             ExprMaker maker(random, random.chance(70) ? Int(32) : Int(64));
             maker.lets = random.chance(50);
             maker.casts = random.chance(30);
@@ -136,11 +163,11 @@ TEST_SUITE("random") {
             if (random.chance(20)) maker.largest_constant = 200;
             const int depth = int(random.between(1, 4));
             return check_data(random.chance(40) ? maker.condition(depth) : maker.make(depth), maker,
-                              random);
+                              random, compared);
         });
     }
     TEST_CASE("simplify keeps the lanes of data at the ends of its type") {
-        repeatedly([](Random &random) {
+        repeatedly([](Random &random, int64_t &compared) {
             ExprMaker maker(random, random.chance(70) ? Int(32) : Int(64));
             maker.data = true;
             Expr a = Broadcast::make(maker.make(2), 4);
@@ -154,11 +181,11 @@ TEST_SUITE("random") {
             case 3: e = LT::make(e, Add::make(a, k)); break;
             default: e = Select::make(LE::make(a, e), Div::make(b, k), a); break;
             }
-            return check_data(e, maker, random);
+            return check_data(e, maker, random, compared);
         });
     }
     TEST_CASE("what is known of data, and what follows from it, is right") {
-        repeatedly([](Random &random) -> std::string {
+        repeatedly([](Random &random, int64_t &compared) -> std::string {
             ExprMaker maker(random, random.chance(70) ? Int(32) : Int(64));
             maker.data = true;
             const Expr e = maker.make(int(random.between(1, 4)));
@@ -174,6 +201,7 @@ TEST_SUITE("random") {
                 };
                 const std::string at = str(to_string(e), "\n at ", text_of(values));
                 if (auto v = as_number(e)) {
+                    compared++;
                     if (low && *v < *low) return str(at, *v, " is below ", *low);
                     if (high && *v > *high) return str(at, *v, " is above ", *high);
                     const int64_t m = alignment.modulus, r = alignment.remainder;
@@ -190,20 +218,20 @@ TEST_SUITE("random") {
         });
     }
     TEST_CASE("what a scope remembers of other expressions changes no value") {
-        repeatedly([](Random &random) -> std::string {
+        repeatedly([](Random &random, int64_t &compared) -> std::string {
             const SimplifierScope scope;
             ExprMaker maker = maker_for(random);
             for (int i = 0; i < 6; i++) {
                 const bool is_condition = random.chance(30);
                 const Expr e = is_condition ? maker.condition(4) : maker.make(4);
-                const std::string failure = check_simplify(e, maker);
+                const std::string failure = check_simplify(e, maker, compared);
                 if (!failure.empty()) return failure;
             }
             return "";
         });
     }
     TEST_CASE("simplify keeps the lanes of a vector") {
-        repeatedly([](Random &random) {
+        repeatedly([](Random &random, int64_t &compared) {
             ExprMaker maker(random, random.chance(70) ? Int(32) : UInt(8));
             Expr a = Ramp::make(maker.make(2), maker.make(1), 4);
             Expr b = Broadcast::make(maker.make(3), 4);
@@ -230,7 +258,7 @@ TEST_SUITE("random") {
                 default: parts.push_back(Shuffle::make({part()}, {3, 2, 1, 0})); break;
                 }
             }
-            return check_simplify(parts.back(), maker);
+            return check_simplify(parts.back(), maker, compared);
         });
     }
     TEST_CASE("remainders of ramps of narrow integers, which wrap wherever they begin") {
@@ -260,7 +288,7 @@ TEST_SUITE("random") {
         }
     }
     TEST_CASE("bounds of a clamp are within it") {
-        repeatedly([](Random &random) -> std::string {
+        repeatedly([](Random &random, int64_t &compared) -> std::string {
             ExprMaker maker = maker_for(random);
             Expr e = maker.make(int(random.between(1, 4)));
             IntervalScope scope;
@@ -282,6 +310,7 @@ TEST_SUITE("random") {
                     const Expr &end = upper ? i.max : i.min;
                     auto bound = end.defined() ? number(end, values) : std::nullopt;
                     if (end.defined() && !bound) continue;  // overflows
+                    compared++;
                     if (bound && *bound >= low && *bound <= high) continue;
                     return str(to_string(clamped), "\n in [",
                                i.min.defined() ? to_string(i.min) : "-inf", ", ",
@@ -293,7 +322,7 @@ TEST_SUITE("random") {
         });
     }
     TEST_CASE("bounds hold every value") {
-        repeatedly([](Random &random) -> std::string {
+        repeatedly([](Random &random, int64_t &compared) -> std::string {
             ExprMaker maker = maker_for(random);
             Expr e = maker.make(int(random.between(1, 5)));
             IntervalScope scope;
@@ -320,6 +349,7 @@ TEST_SUITE("random") {
                     const Expr &end = upper ? i.max : i.min;
                     if (!end.defined()) continue;
                     auto bound = number(end, outside);
+                    compared += bound.has_value();
                     if (bound && (upper ? *v <= *bound : *v >= *bound)) continue;
                     bool overflow = !bound && number(end, values) == std::nullopt &&
                                     is_const(simplify(end)) == false;
@@ -333,7 +363,7 @@ TEST_SUITE("random") {
         });
     }
     TEST_CASE("constant bounds, alignment and proofs are right") {
-        repeatedly([](Random &random) -> std::string {
+        repeatedly([](Random &random, int64_t &compared) -> std::string {
             ExprMaker maker(random, random.chance(70) ? Int(32) : Int(64));
             Expr e = maker.make(int(random.between(1, 5)));
             Expr condition = maker.condition(int(random.between(1, 4)));
@@ -364,6 +394,7 @@ TEST_SUITE("random") {
                 if (!facts.known_true.empty() && number(fact, values) != 1) continue;
                 std::string at = str(to_string(e), "\n given ", given, "\n at ", text_of(values));
                 auto v = number(e, values);
+                compared += v.has_value();
                 if (v && low && *v < *low) return str(at, *v, " is below ", *low);
                 if (v && high && *v > *high) return str(at, *v, " is above ", *high);
                 if (v && number(simple, values) != v) {
@@ -381,7 +412,7 @@ TEST_SUITE("random") {
         });
     }
     TEST_CASE("solved intervals are right") {
-        repeatedly([](Random &random) -> std::string {
+        repeatedly([](Random &random, int64_t &compared) -> std::string {
             ExprMaker maker(random, Int(32));
             Expr e = maker.condition(int(random.between(1, 4)));
             Symbol var = maker.variables()[0].as<Variable>()->name;
@@ -391,6 +422,7 @@ TEST_SUITE("random") {
                 Values values = maker.values(15);
                 auto v = number(e, values);
                 if (!v) continue;
+                compared += outer.min.defined() || outer.max.defined() || inner.min.defined();
                 int64_t at = *as_const_int(values[var]);
                 Values outside = values;
                 outside.erase(var);
@@ -414,7 +446,7 @@ TEST_SUITE("random") {
         });
     }
     TEST_CASE("what is called monotonic is") {
-        repeatedly([](Random &random) -> std::string {
+        repeatedly([](Random &random, int64_t &compared) -> std::string {
             ExprMaker maker = maker_for(random);
             Expr e = maker.make(int(random.between(1, 4)));
             Symbol var = maker.variables()[0].as<Variable>()->name;
@@ -427,6 +459,7 @@ TEST_SUITE("random") {
                 if (*as_const_int(more[var]) < *at) continue;
                 auto before = number(e, values), after = number(e, more);
                 if (!before || !after) continue;
+                compared++;
                 bool right = m == Monotonic::Constant     ? *before == *after
                              : m == Monotonic::Increasing ? *before <= *after
                                                           : *before >= *after;
@@ -436,17 +469,15 @@ TEST_SUITE("random") {
         });
     }
     TEST_CASE("CSE keeps the value") {
-        repeatedly([](Random &random) -> std::string {
+        repeatedly([](Random &random, int64_t &compared) -> std::string {
             ExprMaker maker = maker_for(random);
             Expr a = maker.make(3), b = maker.make(3);
             Expr e = Add::make(Mul::make(a, b), Sub::make(a, Min::make(b, Add::make(a, b))));
             Expr shared = common_subexpression_elimination(e);
             for (int n = 0; n < 4; n++) {
-                Values values = maker.values(10);
-                auto before = evaluate(e, values), after = evaluate(shared, values);
-                if (before && (!after || !same_lanes(*before, *after))) {
-                    return str(to_string(e), "\n -> ", to_string(shared));
-                }
+                const std::string found =
+                    difference(e, shared, maker.values(10), Overflow::HasNoValue, compared);
+                if (!found.empty()) return found;
             }
             return "";
         });
