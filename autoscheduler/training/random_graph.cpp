@@ -110,11 +110,17 @@ private:
         case 2: return select(a > constant(t), a, b);
         case 3: return a * constant(t) + b * constant(t) + constant(t);
         case 4: return (a + b) / cast(t, 2);
-        case 5: return clamp(a, constant(t), constant(t) + b);
+        case 5: return between(a, b);
         case 6: return sqrt(abs(a) + 0.5f) * b;
         case 7: return exp(-abs(a)) + b;
         default: return a / (abs(b) + 1.0f);
         }
+    }
+    // Written out, because the log knows a pipeline by its definitions: clamp() of floats has another
+    // order of its two operations.
+    Expr between(const Expr &a, const Expr &b) {
+        const Expr high = constant(a.type()) + b, low = constant(a.type());
+        return max(min(a, high), low);
     }
     void add_map(const Node &from) {
         Expr a = read(from, x, y);
