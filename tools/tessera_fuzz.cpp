@@ -86,6 +86,18 @@ void report_failure(uint64_t seed, const Report &r, int shrink_seconds) {
     std::cout << to_cpp(plan) << "\n" << std::flush;
 }
 
+// What is refused for the same reason.
+struct Refusals {
+    int count = 0;
+    std::string examples;
+    void add(uint64_t seed, const std::string &message) {
+        if (count++ < 3) examples += tessera::str("seed ", seed, ": ", first_line(message), "\n");
+    }
+    static std::string first_line(const std::string &text) {
+        return text.substr(0, text.find('\n'));
+    }
+};
+
 int run(const Options &o) {
     if (o.c_source) check_c_source();
     if (o.auto_schedules) check_auto_schedules(true);
@@ -100,13 +112,14 @@ int run(const Options &o) {
         return r.outcome == Outcome::Fails;
     }
     int cases = 0, agreed = 0, unfinished = 0;
-    std::map<std::string, int> refusals, failures;
+    std::map<std::string, Refusals> refusals;
+    std::map<std::string, int> failures;
     check_many(
         o.jobs, o.case_seconds, [&](uint64_t &next) { return seeds.next(next); },
         [&](uint64_t of, const Report &r) {
             cases++;
             agreed += r.outcome == Outcome::Agrees;
-            if (r.outcome == Outcome::Refused) refusals[r.kind]++;
+            if (r.outcome == Outcome::Refused) refusals[r.kind].add(of, r.message);
             if (r.outcome == Outcome::Unfinished) {
                 unfinished++;
                 std::cout << "seed " << of << ": " << r.kind << "\n" << std::flush;
@@ -123,9 +136,9 @@ int run(const Options &o) {
         },
         o.grace_seconds);
     int refused = 0, failed = 0;
-    for (auto &[kind, count] : refusals) {
-        refused += count;
-        if (o.list_refusals) std::cout << count << "  " << kind << "\n";
+    for (const auto &[kind, all] : refusals) {
+        refused += all.count;
+        if (o.list_refusals) std::cout << all.count << "  " << all.examples;
     }
     for (auto &[kind, count] : failures) failed += count;
     std::cout << cases << " cases to seed " << seeds.first_left() << ": " << agreed << " agreed, "

@@ -2,6 +2,7 @@
 #include <autoscheduler/mutate.h>
 #include <autoscheduler/simple.h>
 #include <autoscheduler/sketch.h>
+#include <autoscheduler/workload.h>
 
 namespace tessera::fuzz {
 
@@ -17,6 +18,16 @@ bool is_legal(const program::Algorithm &algorithm, const Graph &graph,
     } catch (const CompileError &) {
         return false;
     }
+}
+
+// An InternalError if the compiler refuses the schedule by rules of what it takes without one.
+void require_legal(const program::Program &program, const program::Algorithm &algorithm,
+                   const Graph &graph, const program::Schedule &by_rules) {
+    const Workload workload(program, algorithm, graph, get_jit_target_from_environment());
+    const std::string refusal = workload.why_refused(by_rules);
+    if (refusal.empty()) return;
+    const std::string plain = workload.why_refused(to_schedule(graph, plain_plan(graph), 1));
+    if (plain.empty()) throw InternalError(str("the schedule by rules is refused: ", refusal));
 }
 
 }  // namespace
@@ -40,6 +51,7 @@ void schedule_automatically(const Plan &plan, Built &built) {
     const Graph &graph = *sketches[random() % sketches.size()].graph;
     autoscheduler::Plan changed = schedule_simply(graph, machine).plan;
     program::Schedule schedule = to_schedule(graph, changed, 8);
+    require_legal(built.pipeline.program(), algorithm, graph, schedule);
     for (uint64_t changes = random() % 12; changes > 0; changes--) {
         autoscheduler::Plan next = mutated(graph, changed, machine, random);
         program::Schedule of_next = to_schedule(graph, next, 8);

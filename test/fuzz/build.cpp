@@ -18,12 +18,43 @@ Expr shared_differences(Expr a, Expr b) {
     return a;
 }
 
+}  // namespace
+
+Buffer<> make_image(const InputPlan &input, const std::vector<int> &size,
+                    const std::vector<int> &min, const std::string &name) {
+    std::vector<int> wanted = size;
+    Buffer<> image;
+    switch (input.layout) {
+    case InputLayout::LastInnermost: {
+        std::vector<int> order;
+        for (int d = 0; d < int(size.size()); d++) order.push_back(d);
+        std::rotate(order.begin(), order.end() - 1, order.end());
+        image = Buffer<>(input.type, size, order, name);
+        break;
+    }
+    case InputLayout::EveryOther:
+        wanted.insert(wanted.begin(), 2);
+        image = Buffer<>(input.type, wanted, name).sliced(0, 1);
+        break;
+    case InputLayout::PaddedRows:
+        wanted[0] += 5;
+        image = Buffer<>(input.type, wanted, name).cropped(0, 0, size[0]);
+        break;
+    case InputLayout::Dense: image = Buffer<>(input.type, size, name);
+    }
+    image.set_min(min);
+    return image;
+}
+
+namespace {
+
 class Builder {
 public:
     Builder(const Plan &plan, bool scheduled) : plan(plan), scheduled(scheduled) {}
 
     Built run() {
         reset_random_counters();  // the same numbers in every build
+        images.resize(plan.inputs.size());
         for (size_t i = 0; i < plan.inputs.size(); i++) make_input(i);
         domains.resize(plan.domains.size());
         for (size_t f = 0; f < plan.funcs.size(); f++) {
@@ -48,14 +79,24 @@ private:
         built.images.emplace_back();
         if (input.is_param) {
             built.params[i] = ImageParam(input.type, int(input.size.size()), name);
+            constrain(built.params[i], input.layout);
         } else {
-            built.images[i] = Buffer<>(input.type, input.size, name);
-            fill_input(built.images[i], int(i), input.is_wide);
+            built.images[i] =
+                make_image(input, input.size, std::vector<int>(input.size.size(), 0), name);
+            fill_input(built.images[i], int(i), input);
+            images[i] = Func(built.images[i]);
         }
     }
 
+    static void constrain(ImageParam &in, InputLayout layout) {
+        if (layout == InputLayout::EveryOther) in.dim(0).set_stride(2);
+        if (layout != InputLayout::LastInnermost || in.dimensions() < 2) return;
+        in.dim(0).set_stride(Expr());
+        in.dim(in.dimensions() - 1).set_stride(1);
+    }
+
     Expr input(size_t i, const std::vector<Expr> &args) {
-        return plan.inputs[i].is_param ? built.params[i](args) : Func(built.images[i])(args);
+        return plan.inputs[i].is_param ? built.params[i](args) : images[i](args);
     }
 
     RDom &domain(int id) {
@@ -207,7 +248,7 @@ private:
         Region bounds;
         if (func.source_is_input) {
             const InputPlan &in = plan.inputs[size_t(func.source)];
-            source = Func(built.images[size_t(func.source)]);
+            source = images[size_t(func.source)];
             for (int size : in.size) bounds.emplace_back(0, size);
         } else {
             source = built.funcs[size_t(func.source)];
@@ -385,6 +426,7 @@ private:
     bool scheduled;
     Built built;
     std::vector<int> base = {0, 0, 0, 0};  // of coordinates in what is being defined
+    std::vector<Func> images;              // of inputs that are Buffers: calls of one are the same
     std::vector<RDom> domains;
     std::map<std::string, VarOrRVar> loops;
     std::map<std::pair<int, int>, std::vector<Stage>> specializations;  // by function and update

@@ -18,8 +18,11 @@ struct Built {
 // `scheduled`: with the plan's directives. Throws CompileError where the language refuses it.
 Built build(const Plan &plan, bool scheduled);
 
+// An input with this shape, and the strides of its plan.
+Buffer<> make_image(const InputPlan &input, const std::vector<int> &size,
+                    const std::vector<int> &min, const std::string &name);
 // The same number for the same element; if it is not a wide input, small enough to compute with.
-void fill_input(Buffer<> &image, int input, bool is_wide);
+void fill_input(Buffer<> &image, int input, const InputPlan &plan);
 
 // What extern stages call, by name: sums of in(p) + in(p + one step of the first dimension).
 const std::map<std::string, void *> &extern_functions();

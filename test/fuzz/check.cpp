@@ -33,7 +33,7 @@ int64_t near_an_end(Type t, uint64_t h) {
 
 }  // namespace
 
-void fill_input(Buffer<> &image, int input, bool is_wide) {
+void fill_input(Buffer<> &image, int input, const InputPlan &plan) {
     using namespace interpret;
     tessera_buffer_t &raw = *image.raw_buffer();
     Type t = image.type();
@@ -53,12 +53,14 @@ void fill_input(Buffer<> &image, int input, bool is_wide) {
         int64_t value = int64_t(h);
         if (t.is_any_float()) value = int64_t(h % 201) - 100;
         if (!t.is_any_float() && t.bits() >= 32) {
-            uint64_t high = is_wide ? widest_input(t) : 1000;
+            uint64_t high = plan.is_wide ? widest_input(t) : 1000;
             value = t.is_int() ? int64_t(h % (2 * high + 1)) - int64_t(high)
                                : int64_t(high == UINT64_MAX ? h : h % (high + 1));
-            if (is_wide && h % 3 == 0) value = near_an_end(t, h >> 8);
+            if (plan.is_wide && h % 3 == 0) value = near_an_end(t, h >> 8);
         }
-        store_word(t, raw.host + offset * t.bytes(), word_of_int(t, value));
+        const bool is_nan = plan.has_nan && h % 7 == 3;
+        store_word(t, raw.host + offset * t.bytes(),
+                   is_nan ? word_of_double(t, NAN) : word_of_int(t, value));
         for (d = 0; d < at.size(); d++) {
             if (++at[d] < raw.dim[d].extent) break;
             at[d] = 0;
@@ -193,6 +195,15 @@ private:
     tessera_error_handler_t before;
 };
 
+void set_handlers(Built &built) {
+    std::map<std::string, JITExtern> jit_externs;
+    for (const auto &[name, function] : extern_functions()) {
+        jit_externs.emplace(name, JITExtern(reinterpret_cast<int (*)()>(function)));
+    }
+    built.pipeline.set_jit_externs(jit_externs);
+    built.pipeline.jit_handlers().custom_trace = jit_trace;
+}
+
 // False where interpreting takes long, because the schedule computes much again and again.
 bool run_lowered(const program::Program &program, const Target &target, const RawBuffers &outputs,
                  bool outputs_have_values) {
@@ -253,7 +264,16 @@ void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &out
         Buffer<> image = built.params[i].get();
         if (!image.defined()) continue;  // no function that the output needs reads it
         if (image.number_of_elements() > size_t(1) << 26) throw InputTooLarge();
-        fill_input(image, int(i), plan.inputs[i].is_wide);
+        if (plan.inputs[i].layout != InputLayout::Dense) {
+            std::vector<int> size, min;
+            for (int d = 0; d < image.dimensions(); d++) {
+                size.push_back(image.dim(d).extent());
+                min.push_back(image.dim(d).min());
+            }
+            image = make_image(plan.inputs[i], size, min, image.name());
+            built.params[i].set(image);
+        }
+        fill_input(image, int(i), plan.inputs[i]);
         plain.params[i].set(image);
     }
 }
@@ -270,9 +290,9 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
     for (size_t i = 0; i < plan.inputs.size(); i++) {
         if (!plan.inputs[i].is_param || !plain.params[i].get().defined()) continue;
         int dims = int(plan.inputs[i].size.size()), margin = dims < 3 ? 200 : 60;
-        Buffer<> larger(plan.inputs[i].type, std::vector<int>(size_t(dims), 2 * margin));
-        larger.set_min(std::vector<int>(size_t(dims), -margin));
-        fill_input(larger, int(i), plan.inputs[i].is_wide);
+        Buffer<> larger = make_image(plan.inputs[i], std::vector<int>(size_t(dims), 2 * margin),
+                                     std::vector<int>(size_t(dims), -margin), "larger");
+        fill_input(larger, int(i), plan.inputs[i]);
         plain.params[i].set(larger);
     }
     interpret::evaluate_definition(plain.pipeline.program(), outputs, options);
@@ -287,6 +307,73 @@ bool is_undefined_at_times(const Plan &plan) {
         }
     }
     return found;
+}
+
+// Where the output lies in a copy of an image, moved by so much in the first dimension; undefined
+// if it does not fit in there.
+Buffer<> part_for_output(const Buffer<> &image, const Buffer<> &output, int moved) {
+    if (!image.defined() || image.type() != output.type() ||
+        image.dimensions() != output.dimensions() || output.dimensions() == 0) {
+        return {};
+    }
+    Buffer<> part = image;
+    std::vector<int> mins;
+    for (int d = 0; d < image.dimensions(); d++) {
+        const int first = output.dim(d).min() + (d == 0 ? moved : 0), size = output.dim(d).extent();
+        if (first < image.dim(d).min() || first + size - 1 > image.dim(d).max()) return {};
+        part = part.cropped(d, first, size);
+        mins.push_back(output.dim(d).min());
+    }
+    part.set_min(mins);
+    return part;
+}
+
+// Computes the output into what is a part of a copy of the input. Returns how its values differ
+// from the expected ones; nothing if the run is refused because the two share memory.
+std::string compute_in_place(const Plan &plan, const Buffers &expected, size_t output,
+                             const Buffer<> &part,
+                             const std::function<bool(const Buffers &)> &run) {
+    Buffers outputs;
+    for (const Buffer<> &b : expected) {
+        outputs.push_back(b.copy());
+        std::memset(outputs.back().data(), 0, b.size_in_bytes());
+        outputs.back().set_host_dirty();
+    }
+    outputs[output] = part;
+    try {
+        if (!run(outputs)) return "";
+    } catch (const RuntimeError &e) {
+        if (std::string(e.what()).find("shares memory") == std::string::npos) throw;
+        return "";
+    }
+    outputs[output] = part.copy();
+    return difference(plan, expected, outputs);
+}
+
+// Computes each output into the memory of each input that has room for it: that is refused, or the
+// result is the same.
+std::string check_overlaps(const Plan &plan, Built &built, const Buffers &expected,
+                           const std::function<bool(const Buffers &)> &run) {
+    if (is_undefined_at_times(plan)) return "";
+    for (size_t i = 0; i < plan.inputs.size(); i++) {
+        // An output's elements of the first dimension lie side by side.
+        const InputLayout layout = plan.inputs[i].layout;
+        const bool may_hold_output = plan.inputs[i].is_param && (layout == InputLayout::Dense ||
+                                                                 layout == InputLayout::PaddedRows);
+        const Buffer<> image = may_hold_output ? built.params[i].get() : Buffer<>();
+        for (size_t output = 0; image.defined() && output < expected.size(); output++) {
+            for (int moved : {0, 1}) {
+                const Buffer<> copy = image.copy();
+                const Buffer<> part = part_for_output(copy, expected[output], moved);
+                if (!part.defined()) continue;
+                built.params[i].set(copy);
+                const std::string differs = compute_in_place(plan, expected, output, part, run);
+                built.params[i].set(image);
+                if (!differs.empty()) return str("in", i, ", moved by ", moved, ": ", differs);
+            }
+        }
+    }
+    return "";
 }
 
 // What only the run can tell of a schedule, by the words of the runtime's messages.
@@ -336,12 +423,7 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         Target asked = target;  // which regions are needed, of no GPU
         if (for_gpu) asked.set_feature(Target::Interpret);
         const bool is_run = host_supports_target_device(target);
-        std::map<std::string, JITExtern> jit_externs;
-        for (const auto &[name, function] : extern_functions()) {
-            jit_externs.emplace(name, JITExtern(reinterpret_cast<int (*)()>(function)));
-        }
-        built.pipeline.set_jit_externs(jit_externs);
-        built.pipeline.jit_handlers().custom_trace = jit_trace;
+        set_handlers(built);
         set_inputs(plan, built, plain, native, asked);
         doing = "definition";
         interpret::DefinitionOptions options;
@@ -352,6 +434,11 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
                                 is_undefined_at_times(plan));
         std::string differs = done ? difference(plan, defined, lowered) : "";
         if (!differs.empty()) return {Outcome::Fails, "lowered code differs", differs};
+        doing = "lowered code, an output in the memory of an input";
+        differs = check_overlaps(plan, built, defined, [&](const Buffers &outputs) {
+            return done && run_lowered(built.pipeline.program(), target, raw(outputs), true);
+        });
+        if (!differs.empty()) return {Outcome::Fails, "lowered code in place differs", differs};
         if (!is_run) {
             doing = "code of kernels";
             const ir::Module module = lower::lower(built.pipeline.program(), target);
@@ -365,6 +452,13 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         for (Buffer<> &b : native) b.copy_to_host();
         differs = difference(plan, defined, native);
         if (!differs.empty()) return {Outcome::Fails, "native code differs", differs};
+        doing = "native code, an output in the memory of an input";
+        differs = check_overlaps(plan, built, defined, [&](const Buffers &outputs) {
+            built.pipeline.realize(RealizationArg(outputs), target);
+            for (Buffer<> b : outputs) b.copy_to_host();
+            return true;
+        });
+        if (!differs.empty()) return {Outcome::Fails, "native code in place differs", differs};
         if (!with_c_source || for_gpu) return {Outcome::Agrees, "", ""};
         doing = "C source";
         Buffers in_c = make_outputs(plan, built);

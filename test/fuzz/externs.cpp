@@ -1,6 +1,7 @@
 #include "build.h"
 #include <algorithm>
 #include <base/str.h>
+#include <cmath>
 #include <interpret/memory.h>
 
 // What extern stages call.
@@ -65,7 +66,7 @@ interpret::Word result(Type t, const Sum &sum, size_t which) {
     if (t.is_any_float()) {
         return interpret::word_of_double(t, sum.fraction / 16 + double(whole % 1009));
     }
-    whole += uint64_t(int64_t(sum.fraction));
+    whole += std::isnan(sum.fraction) ? 3 : uint64_t(int64_t(sum.fraction));
     bool may_be_anything = t.is_uint() || t.bits() < 32;
     if (!may_be_anything) whole = uint64_t(int64_t(whole) % 1'000'003);
     return interpret::word_of_int(t, int64_t(whole));

@@ -7,9 +7,11 @@ namespace tessera::fuzz {
 Plan Generator::draw() {
     draw_inputs();
     has_externs = random.chance(0.25);
+    draw_nans();
     has_triangles = random.chance(0.15);
     int count = random.range(2, 7);
     output_dims = random.pick<int>({1, 2, 2, 2, 2, 3, 3, 4});
+    draw_in_place();
     for (int i = 0; i < count; i++) plan.funcs.push_back(draw_func(i, i + 1 == count));
     choose_output();
     draw_schedule(plan, random);
@@ -25,13 +27,65 @@ void Generator::draw_inputs() {
         for (int d = 0; d < dims; d++) input.size.push_back(random.range(5, 24));
         input.is_param = random.chance(0.5);
         input.is_wide = random.chance(0.3);
+        if (random.chance(0.25)) {
+            input.layout = random.pick<InputLayout>(
+                {InputLayout::LastInnermost, InputLayout::EveryOther, InputLayout::PaddedRows});
+        }
         plan.inputs.push_back(input);
     }
+}
+
+// By the seed itself, so that other plans stay what they are.
+void Generator::draw_nans() {
+    constexpr uint64_t one_of = 4;
+    if ((plan.seed * 0x9E3779B97F4A7C15ull >> 40) % one_of != 0) return;
+    for (InputPlan &input : plan.inputs) input.has_nan = input.type.is_any_float();
+}
+
+bool Generator::has_nan() const {
+    return std::any_of(plan.inputs.begin(), plan.inputs.end(),
+                       [](const InputPlan &input) { return input.has_nan; });
+}
+
+void Generator::draw_in_place() {
+    is_in_place = random.chance(0.12);
+    if (!is_in_place) return;
+    InputPlan &input = plan.inputs[0];
+    input.is_param = true;
+    input.size.resize(size_t(output_dims), 9);
+}
+
+Term Generator::in_place(const Term &value) {
+    Term at;
+    at.op = Op::Input;
+    for (int d = 0; d < output_dims; d++) at.args.push_back(coordinate(d));
+    set_input_range(at, plan.inputs[0]);
+    at.may_be_nan = at.type.is_any_float() && has_nan();
+    const Term other = cast_to(at.type, value);
+    if (random.chance(0.3)) return select(condition(output_dims), at, other);
+    return at.type.is_bool() ? compare(Op::Or, at, other) : arithmetic(Op::Add, at, other);
 }
 
 int Generator::draw_size(int largest) {
     if (is_tiny && random.chance(0.7)) return random.pick<int>({0, 1, 1, 2, 2, 3});
     return random.range(1, largest);
+}
+
+// Returns true if something is read at a multiple of a coordinate, which far from zero is refused:
+// it might overflow.
+static bool scales_coordinates(const Plan &plan) {
+    bool found = false;
+    for (const FuncPlan &func : plan.funcs) {
+        for_each_root(func, [&](const Term &root) {
+            for_each_term(root, [&](const Term &read) {
+                if (read.op != Op::Call && read.op != Op::Input) return;
+                for (const Term &arg : read.args) {
+                    for_each_term(arg, [&](const Term &t) { found |= t.op == Op::Mul; });
+                }
+            });
+        });
+    }
+    return found;
 }
 
 int Generator::draw_base(size_t d) {
@@ -40,12 +94,13 @@ int Generator::draw_base(size_t d) {
         const FuncPlan &func = plan.funcs[size_t(f)];
         if (func.is_extern || func.boundary != Boundary::None) return 0;
     }
+    if (scales_coordinates(plan)) return random.pick<int>({0, 1 << 20, -(1 << 20)});
     return random.pick<int>({0, 1 << 20, 1 << 29, -(1 << 29), (1 << 30) - 500, 500 - (1 << 30)});
 }
 
 void Generator::choose_output() {
     is_tiny = random.chance(0.15);
-    is_far = random.chance(0.06);
+    is_far = random.chance(0.06) && !is_in_place;
     plan.outputs = {int(plan.funcs.size()) - 1};
     int before = int(plan.funcs.size()) - 2;
     // What others read of an output would have to be in its buffer.
@@ -91,6 +146,9 @@ FuncPlan Generator::draw_func(int i, bool is_output) {
         if (i > 0 && random.chance(has_externs ? 0.3 : 0.05)) {
             f.values.back() = read_at_times(f.values.back(), f.dims);
         }
+    }
+    if (is_output && is_in_place) {
+        f.values = {in_place(random.chance(0.5) ? f.values[0] : leaf(f.values[0].type, f.dims))};
     }
     if (random.chance(0.35)) {
         add_updates(f, i);

@@ -59,6 +59,7 @@ Term Generator::self(const FuncPlan &f, int i, size_t k, std::vector<Term> args)
     t.high = f.values[k].high;
     t.error = f.values[k].error;
     t.is_data = f.values[k].is_data;
+    t.may_be_nan = t.type.is_any_float() && has_nan();
     t.args = std::move(args);
     return t;
 }

@@ -51,6 +51,7 @@ Term Generator::input(int dims) {
         t.args.push_back(at);
     }
     set_input_range(t, in);
+    t.may_be_nan = t.type.is_any_float() && has_nan();
     return t;
 }
 
@@ -86,6 +87,7 @@ Term Generator::call(int f, int dims, bool gather) {
     t.high = value.high;
     t.error = value.error;
     t.is_data = value.is_data;
+    t.may_be_nan = t.type.is_any_float() && has_nan();
     bool odd = random.chance(0.25);
     for (int d = 0; d < callee.dims; d++) {
         Term at = d < dims && !(odd && random.chance(0.3)) ? coordinate(d)
@@ -113,6 +115,7 @@ Term Generator::operation(Op op, Type t, std::vector<Term> args) {
     r.args = std::move(args);
     r.low = -5000;
     r.high = 5000;
+    for (const Term &arg : r.args) r.may_be_nan |= t.is_any_float() && arg.may_be_nan;
     return r;
 }
 

@@ -16,6 +16,9 @@ public:
 
 private:
     void draw_inputs();
+    void draw_nans();
+    bool has_nan() const;
+    void draw_in_place();
     // Mostly of a size at which loops have something to do, and tails.
     int draw_size(int largest);
     // Far from zero: the first coordinate of dimension d.
@@ -79,6 +82,8 @@ private:
     // ---- Functions ----
 
     FuncPlan draw_func(int i, bool is_output);
+    // The value combined with the input's element that has the same coordinates.
+    Term in_place(const Term &value);
     // The value, or what is there already, which is 0 in an output.
     Term defined_at_times(const Term &v, int dims);
     // Some points are left alone by it. An operation stays what it is, of the element and another.
@@ -122,6 +127,7 @@ private:
     Plan plan;
     int output_dims = 2, halvings = 0;
     bool has_externs = false, has_triangles = false, is_tiny = false, is_far = false;
+    bool is_in_place = false;  // the output may lie in the memory of the first input
 };
 
 }  // namespace tessera::fuzz

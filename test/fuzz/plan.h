@@ -74,6 +74,7 @@ struct Term {
     double low = 0, high = 0;
     double error = 0;      // how far re-association and rounding may take a float; 0: exact
     bool is_data = false;  // made of what is read: its sums of 32 and 64 bits may wrap
+    bool may_be_nan = false;
 };
 
 struct Domain {
@@ -114,11 +115,21 @@ struct FuncPlan {
     int read_limit = 0;  // else an extern stage reads only at 0 to this, whatever the point
 };
 
+// How the elements of an input lie beside one another.
+enum class InputLayout : uint8_t {
+    Dense,
+    LastInnermost,  // as those of an interleaved picture
+    EveryOther,     // with a gap behind each
+    PaddedRows
+};
+
 struct InputPlan {
     Type type;
     std::vector<int> size;
     bool is_param = false;  // an ImageParam, whose size the pipeline is asked for; else a Buffer
     bool is_wide = false;   // integers of 32 or 64 bits are anything that fits, not just small
+    InputLayout layout = InputLayout::Dense;
+    bool has_nan = false;  // some of its floats are none
 };
 
 enum class Verb : uint8_t {

@@ -63,6 +63,23 @@ private:
         } else {
             algorithm += str("Buffer<", cpp_type(in.type), "> in", i, "({", join(in.size), "});\n");
         }
+        if (in.layout != InputLayout::Dense) algorithm += layout_of(i, in);
+    }
+
+    static std::string layout_of(size_t i, const InputPlan &in) {
+        const size_t last = in.size.size() - 1;
+        switch (in.layout) {
+        case InputLayout::LastInnermost:
+            if (!in.is_param || last == 0) return "// its last dimension is innermost\n";
+            return str("in", i, ".dim(0).set_stride(Expr()); in", i, ".dim(", last,
+                       ").set_stride(1);\n");
+        case InputLayout::EveryOther:
+            return in.is_param ? str("in", i, ".dim(0).set_stride(2);\n")
+                               : "// with a gap behind each of its elements\n";
+        case InputLayout::PaddedRows: return "// its rows are padded\n";
+        case InputLayout::Dense: break;
+        }
+        return "";
     }
 
     std::string args(const std::vector<Term> &terms) {

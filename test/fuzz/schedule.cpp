@@ -16,6 +16,7 @@ void Scheduler::draw() {
         if (models[size_t(f)].inlined || is_computed_by_readers(f)) continue;
         if (!is_output(f)) place(f);
         for (int s = 0; s < int(models[size_t(f)].stages.size()); s++) schedule_stage(f, s);
+        keep_async_on_one_side(f);
         for (int i = 0; i < 2; i++) {
             if (random.chance(0.3 * density)) schedule_storage(f);
         }

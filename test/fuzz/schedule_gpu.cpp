@@ -19,16 +19,46 @@ bool Scheduler::is_in_threads(int f) const {
                                [](const Site &s) { return s.kind == LoopKind::GPUThread; });
 }
 
-bool Scheduler::has_kernel_loops(int f, int s) {
-    return is_in_kernel(f) || std::ranges::any_of(stage_of(f, s).loops, [](const LoopModel &loop) {
-               return is_gpu(loop.kind);
-           });
+bool Scheduler::is_in_lanes(int f) const {
+    return std::ranges::any_of(models[size_t(f)].enclosing,
+                               [](const Site &s) { return s.kind == LoopKind::GPULane; });
+}
+
+bool Scheduler::has_kernel_loops(int f, int s) const {
+    const StageModel &stage = stage_of(f, s);
+    return is_in_kernel(f) || stage.is_single_thread ||
+           std::ranges::any_of(stage.loops,
+                               [](const LoopModel &loop) { return is_gpu(loop.kind); });
+}
+
+std::set<bool> Scheduler::sides_of(int f) const {
+    std::set<bool> found;
+    for (int g = f; g < int(plan.funcs.size()); g++) {
+        const FuncModel &model = models[size_t(g)];
+        for (int s = 0; !model.inlined && s < int(model.stages.size()); s++) {
+            if (g != f && callees(g, s).count(f) == 0) continue;
+            if (model.by_readers && g != f) {
+                found.merge(sides_of(g));
+            } else {
+                found.insert(has_kernel_loops(g, s));
+            }
+        }
+    }
+    return found;
+}
+
+void Scheduler::keep_async_on_one_side(int f) {
+    if (sides_of(f).size() < 2) return;
+    std::erase_if(plan.directives,
+                  [&](const Directive &d) { return d.verb == Verb::Async && d.func == f; });
 }
 
 // Loops that run in any order, and as often as the schedule likes.
 bool Scheduler::may_be_on_threads(int f, int s, const LoopModel &loop) {
     if (loop.kind != LoopKind::Serial || blended.count(loop.name)) return false;
     if (!loop.is_reduction) return true;
+    // Kernels have no mutex, under which several values would be one.
+    if (plan.funcs[size_t(f)].values.size() > 1) return false;
     if (!stage_of(f, s).associative || !random.chance(0.4)) return false;
     make_atomic(f, s);
     return true;
@@ -56,6 +86,7 @@ void Scheduler::mark_lanes(int f, int s, size_t below) {
 // block has threads.
 void Scheduler::mark_gpu_loops(int f, int s) {
     StageModel &stage = stage_of(f, s);
+    if (is_in_lanes(f)) return;
     if (is_in_threads(f)) {
         if (random.chance(0.4)) mark_lanes(f, s, stage.loops.size());
         return;
@@ -65,6 +96,7 @@ void Scheduler::mark_gpu_loops(int f, int s) {
     if (!in_kernel && random.chance(0.06)) {
         emit(Verb::GPUSingleThread, f, s);
         stage.hidden = stage.loops.size();
+        stage.is_single_thread = true;
         return;
     }
     size_t at = stage.loops.size();  // of the outermost loop that is left

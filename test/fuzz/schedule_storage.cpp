@@ -33,8 +33,13 @@ void Scheduler::place(int f) {
         }
     }
     std::vector<Site> usable;
+    // Where it is not known how much of it a block needs, kernels have no room for it, mostly.
+    const bool fits_in_block = !is_for_gpu(plan) || is_read_nearby(f) || random.chance(0.15);
     for (const Site &site : common.value_or(std::vector<Site>())) {
+        if (!fits_in_block && site.kind == LoopKind::GPUBlock) break;
         if (site.kind == LoopKind::Vectorized) break;
+        // Kernels call no functions in C.
+        if (plan.funcs[size_t(f)].is_extern && site.kind == LoopKind::GPUBlock) break;
         usable.push_back(site);
     }
     if (usable.empty() || random.chance(0.3)) {
@@ -50,6 +55,43 @@ void Scheduler::place(int f) {
     level(Verb::ComputeAt, f, usable[at]);
     models[size_t(f)].enclosing.assign(usable.begin(), usable.begin() + long(at) + 1);
     store_outside(f, usable, at);
+}
+
+// Returns the coordinate that a place is near to, -1 if it is the same for all points; none if that
+// is not so simple.
+static std::optional<int> coordinate_near(const Term &at) {
+    switch (at.op) {
+    case Op::Coordinate: return at.index;
+    case Op::Number:
+    case Op::Reduction: return -1;
+    case Op::Add:
+    case Op::Sub: {
+        const std::optional<int> a = coordinate_near(at.args[0]), b = coordinate_near(at.args[1]);
+        const bool is_reversed = at.op == Op::Sub && b != -1;
+        if (!a || !b || is_reversed || (*a >= 0 && *b >= 0)) return std::nullopt;
+        return std::max(*a, *b);
+    }
+    default: return std::nullopt;
+    }
+}
+
+bool Scheduler::is_read_nearby(int f) const {
+    std::map<size_t, int> near;
+    bool all = true;
+    for (int g = f + 1; g < int(plan.funcs.size()); g++) {
+        const FuncPlan &func = plan.funcs[size_t(g)];
+        all &= func.source_is_input || func.source != f;
+        for_each_root(func, [&](const Term &root) {
+            for_each_term(root, [&](const Term &t) {
+                if (t.op != Op::Call || t.index != f) return;
+                for (size_t d = 0; d < t.args.size(); d++) {
+                    const std::optional<int> of = coordinate_near(t.args[d]);
+                    all &= of && near.try_emplace(d, *of).first->second == *of;
+                }
+            });
+        });
+    }
+    return all;
 }
 
 size_t Scheduler::choose_site(const std::vector<Site> &usable) {
@@ -132,6 +174,7 @@ void Scheduler::fold(int f, const std::vector<Site> &between) {
         const bool is_passed_on = plan.funcs[size_t(f)].is_extern || feeds_extern(f);
         if (is_passed_on) factor = random.pick<int>({1, 2, 4, 8, 64});
         emit(Verb::FoldStorage, f, 0, {names[dims[i]]}).factor = factor;
+        folded.insert({f, dims[i]});
     }
 }
 
@@ -141,15 +184,10 @@ void Scheduler::schedule_storage(int f) {
     std::string dim = names[random.range(0, dims - 1)];
     switch (random.range(0, 9)) {
     case 7:
-        if (!is_output(f)) emit(Verb::BoundStorage, f, 0, {dim}).factor = 512;
+        if (!is_output(f))
+            emit(Verb::BoundStorage, f, 0, {dim}).factor = is_in_kernel(f) ? 64 : 512;
         return;
-    case 8: {
-        int what = random.range(0, 7);
-        if (what & 1) emit(Verb::TraceLoads, f, 0);
-        if (what & 2) emit(Verb::TraceStores, f, 0);
-        if (what & 4) emit(Verb::TraceRealizations, f, 0);
-        return;
-    }
+    case 8: return trace(f);
     case 9: emit(Verb::NoProfiling, f, 0); return;
     case 0: {
         if (is_output(f) || dims < 2) return;
@@ -189,6 +227,20 @@ void Scheduler::schedule_storage(int f) {
     }
 }
 
+// Kernels cannot say what they do.
+void Scheduler::trace(int f) {
+    if (sides_of(f).contains(true)) return;
+    int what = random.range(0, 7);
+    if (what & 1) emit(Verb::TraceLoads, f, 0);
+    if (what & 2) emit(Verb::TraceStores, f, 0);
+    if (what & 4) emit(Verb::TraceRealizations, f, 0);
+}
+
+bool Scheduler::has(int f, const std::set<Verb> &verbs) const {
+    return std::ranges::any_of(
+        plan.directives, [&](const Directive &d) { return d.func == f && verbs.contains(d.verb); });
+}
+
 void Scheduler::align_to_a_split(int f) {
     std::vector<std::pair<std::string, int>> splits;
     for (const Directive &d : plan.directives) {
@@ -214,6 +266,10 @@ void Scheduler::copies() {
     int f = random.range(0, int(plan.funcs.size()) - 1);
     if (is_output(f) || models[size_t(f)].inlined || feeds_extern(f)) return;
     if (!models[size_t(f)].enclosing.empty()) return;
+    // Wrappers may read it in kernels.
+    const std::set<Verb> of_one_side = {Verb::TraceLoads, Verb::TraceStores,
+                                        Verb::TraceRealizations, Verb::Async};
+    if (is_for_gpu(plan) && has(f, of_one_side)) return;
     std::vector<int> consumers;
     for (int c = f + 1; c < int(plan.funcs.size()); c++) {
         const FuncPlan &func = plan.funcs[size_t(c)];

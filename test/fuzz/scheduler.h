@@ -19,8 +19,9 @@ struct LoopModel {
 struct StageModel {
     std::vector<LoopModel> loops;
     bool associative = false, atomic = false, is_update = false;
-    bool elsewhere = false;  // rfactor has moved what it calls to a function of its own
-    size_t hidden = 0;       // innermost loops that some specialization does not have
+    bool elsewhere = false;         // rfactor has moved what it calls to a function of its own
+    bool is_single_thread = false;  // all of it is run by one thread of a kernel
+    size_t hidden = 0;              // innermost loops that some specialization does not have
 };
 
 // A loop that something may be computed at.
@@ -72,6 +73,7 @@ private:
     int pick(const std::set<int> &from);
     void rfactor(int f, int s);
     StageModel &stage_of(int f, int s) { return models[size_t(f)].stages[size_t(s)]; }
+    const StageModel &stage_of(int f, int s) const { return models[size_t(f)].stages[size_t(s)]; }
 
     // ---- Extern stages: loops around calls of their functions ----
 
@@ -116,7 +118,13 @@ private:
 
     bool is_in_kernel(int f) const;
     bool is_in_threads(int f) const;
-    bool has_kernel_loops(int f, int s);
+    bool is_in_lanes(int f) const;
+    bool has_kernel_loops(int f, int s) const;
+    // Returns what computes values of the function, or reads them: kernels (true), the host
+    // (false).
+    std::set<bool> sides_of(int f) const;
+    // Tasks that run at the same time do not use it on two sides.
+    void keep_async_on_one_side(int f);
     bool may_be_on_threads(int f, int s, const LoopModel &loop);
     void mark_gpu(int f, int s, LoopModel &loop, LoopKind kind);
     void mark_lanes(int f, int s, size_t below);
@@ -127,6 +135,8 @@ private:
     // The loops around a stage's body, outermost first.
     std::vector<Site> path(int f, int s) const;
     void place(int f);
+    // Returns true if each point of what reads it needs a few points that lie side by side.
+    bool is_read_nearby(int f) const;
     // Any; of a domain or within a fused loop rather than one of many others.
     size_t choose_site(const std::vector<Site> &usable);
     void level(Verb verb, int f, const Site &site);
@@ -139,6 +149,8 @@ private:
     // ---- Storage and regions ----
 
     void schedule_storage(int f);
+    void trace(int f);
+    bool has(int f, const std::set<Verb> &verbs) const;
     // Regions that a split divides need no tail, and may slide although they are split.
     void align_to_a_split(int f);
 
@@ -152,6 +164,7 @@ private:
     std::set<std::string> blended;     // their iterations read what others write
     std::set<std::string> split_once;  // loops that come from a transformation
     std::set<std::string> fused_loops;
+    std::set<std::pair<int, int>> folded;  // functions and dimensions
     bool is_fusing = false;
     double density = 0.5;
     int next_name = 0, next_created = 0;

@@ -22,6 +22,7 @@ public:
             smaller |= simplify_terms();
             smaller |= drop_funcs();
             smaller |= simplify_externs();
+            smaller |= simplify_inputs();
             smaller |= simplify_domains();
             smaller |= make_small();
         }
@@ -223,6 +224,17 @@ private:
         return std::any_of(func.reads.begin(), func.reads.end(), [&](const ExternSource &s) {
             return s.is_input && !best.inputs[size_t(s.index)].is_param;
         });
+    }
+
+    bool simplify_inputs() {
+        bool any = false;
+        for (size_t i = 0; i < best.inputs.size(); i++) {
+            if (best.inputs[i].layout == InputLayout::Dense) continue;
+            Plan candidate = best;
+            candidate.inputs[i].layout = InputLayout::Dense;
+            any |= accept(std::move(candidate));
+        }
+        return any;
     }
 
     bool simplify_domains() {

@@ -33,11 +33,22 @@ Term make(Op op, Type type, std::vector<Term> args) {
     t.type = type;
     t.args = std::move(args);
     t.is_data = std::ranges::any_of(t.args, &Term::is_data);
+    for (const Term &arg : t.args) t.may_be_nan |= type.is_any_float() && arg.may_be_nan;
     return t;
 }
 
 // Returns true if arithmetic on these has to be kept from leaving the type.
 bool must_fit(Type t, bool is_data) { return t.is_any_float() || (!wraps(t) && !is_data); }
+
+// A number, the last one of the range for what is none.
+Term only_number(Term a, double limit) {
+    const Type t = a.type;
+    Term within = make(Op::Clamp, t, {std::move(a), number(t, -limit), number(t, limit)});
+    within.may_be_nan = false;
+    within.low = -limit;
+    within.high = limit;
+    return within;
+}
 
 }  // namespace
 
@@ -161,6 +172,8 @@ Term cast_to(Type to, Term a) {
     if (to.is_bool()) return compare(Op::Lt, number(from, 3), std::move(a));
     if (from.is_any_float() && !to.is_any_float())
         a = limited(std::move(a), std::min(largest(to), 1e5));
+    if (a.may_be_nan && !to.is_any_float())
+        a = only_number(std::move(a), std::min({largest(to), largest(from), 1e5}));
     // A float that is negative has no value as an unsigned integer.
     if (from.is_any_float() && to.is_uint()) a = apply(Op::Abs, {std::move(a)});
     if (to.is_any_float()) a = limited(std::move(a), std::min(largest(to), largest(from)) / 2);
