@@ -30,7 +30,8 @@ double processor_milliseconds() {
 uint64_t work_of(const std::vector<Func> &outputs) {
     uint64_t work = 0;
     run_on_large_stack([&] {  // lowering stays in this thread, whose nodes are counted
-        program::Program program = {.name = "f"};
+        program::Program program;
+        program.name = "f";
         for (const Func &f : outputs) program.outputs.push_back(f.function());
         const auto now = [] { return ir::nodes_made() + algebra::nodes_simplified(); };
         const uint64_t before = now();
