@@ -2,6 +2,8 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor_inl.h"
+#include "program/wrapping.h"
+#include <algorithm>
 #include <unordered_set>
 
 namespace tessera::program {
@@ -16,21 +18,6 @@ FunctionContents *find_wrapper(const FunctionContents &f, Symbol name) {
         if (FunctionContents *deeper = find_wrapper(*wrapper, name)) return deeper;
     }
     return nullptr;
-}
-
-// What calls of `f` in `consumer` are to be calls of in its place; null if `f` is.
-FunctionContents *wrapper_for(const FunctionContents &f, const FunctionContents &consumer) {
-    if (consumer.wrapped == &f) return nullptr;
-    auto found = f.wrappers.find(consumer.name);
-    if (found == f.wrappers.end()) found = f.wrappers.find(Symbol());
-    if (found == f.wrappers.end() || found->second.get() == &consumer) return nullptr;
-    return found->second.get();
-}
-
-// The function that calls of `f` in `consumer` are to be calls of.
-FunctionContents *after_wrapping(FunctionContents *f, const FunctionContents &consumer) {
-    while (FunctionContents *wrapper = wrapper_for(*f, consumer)) f = wrapper;
-    return f;
 }
 
 template<typename F>
@@ -81,31 +68,22 @@ Environment depth_first(const std::vector<FunctionRef> &outputs, Callees callees
     return env;
 }
 
-std::vector<FunctionRef> wrapped_callees(const FunctionContents &f) {
-    std::vector<FunctionRef> result;
-    for (const FunctionRef &callee : direct_callees(f)) {
-        FunctionRef target(after_wrapping(callee.get(), f));
-        if (std::find(result.begin(), result.end(), target) == result.end()) {
-            result.push_back(target);
-        }
-    }
-    return result;
-}
-
 class Redirect final : public ir::Mutator {
 public:
-    explicit Redirect(const FunctionContents &caller) : caller(caller) {}
+    Redirect(const FunctionContents &caller, Wrapping &wrapping)
+        : caller(caller), wrapping(wrapping) {}
 
 private:
     Expr visit(const ir::Call &c) override {
         Expr same = Mutator::visit(c);
         if (c.call_kind != CallKind::Func || (!c.referent && c.callee == caller.name)) return same;
-        FunctionContents *target = after_wrapping(callee_of(c, caller).get(), caller);
+        FunctionRef target = wrapping.target(callee_of(c, caller), caller);
         if (target->name == c.callee) return same;
         const auto &call = *same.as<ir::Call>();
-        return program::call(FunctionRef(target), call.args, call.value_index);
+        return program::call(target, call.args, call.value_index);
     }
     const FunctionContents &caller;
+    Wrapping &wrapping;
 };
 
 void redirect(Definition &d, Redirect &mutate) {
@@ -117,30 +95,14 @@ void redirect(Definition &d, Redirect &mutate) {
     }
 }
 
-// Directly, or as what stands for another one in between.
-bool is_called_by(const FunctionContents &f, const FunctionContents &consumer) {
-    for (const FunctionRef &callee : direct_callees(consumer)) {
-        const FunctionContents *g = callee.get();
-        while (g && g != &f) g = wrapper_for(*g, consumer);
-        if (g) return true;
-    }
-    return false;
-}
-
-// A wrapper for a function that does not call what is wrapped would be ignored.
-void require_wrappers_in_use(const FunctionContents &f, const Environment &env) {
-    for (const auto &[name, wrapper] : f.wrappers) {
-        auto consumer = env.functions.find(name);
-        if (consumer == env.functions.end() || is_called_by(f, *consumer->second)) continue;
-        std::vector<std::string> callers;
-        for (const FunctionRef &g : env.order) {
-            if (g->wrapped != &f && is_called_by(f, *g)) callers.push_back(g->name.text());
-        }
-        throw CompileError(wrapper->written,
-                           str(wrapper->wrapped ? "in" : "clone_in", ": ", name, " does not call ",
-                               f.name, ", so it cannot use ", wrapper->name, " instead; ", f.name,
-                               " is called by ",
-                               callers.empty() ? std::string("none") : join(callers)));
+// Reaches all functions once wrappers are in place. A wrapper for a function that does not call
+// what is wrapped would be ignored: then what it reads may be meant, where that is computed inline.
+Environment reach_wrapped(const std::vector<FunctionRef> &outputs, Wrapping &wrapping) {
+    while (true) {
+        wrapping.begin();
+        Environment env =
+            depth_first(outputs, [&](const FunctionContents &f) { return wrapping.callees_of(f); });
+        if (!wrapping.looks_further(env)) return env;
     }
 }
 
@@ -221,18 +183,16 @@ static void pass_to_compiled(ExternDefinition &e, const std::vector<ParameterRef
 }
 
 ProgramCopy copy_reachable(const Program &program) {
-    Environment originals = depth_first(program.outputs, wrapped_callees);
-    bool any_wrappers = false;
-    for (const FunctionRef &f : originals.order) {
-        any_wrappers |= f->owner || !f->wrappers.empty();
-        require_wrappers_in_use(*f, originals);
-    }
+    Wrapping wrapping(program.outputs);
+    const Environment originals = reach_wrapped(program.outputs, wrapping);
+    const bool any_wrappers = std::ranges::any_of(
+        originals.order, [](const auto &f) { return f->owner || !f->wrappers.empty(); });
     ProgramCopy result;
     result.program = program;
     const auto table = make_ref<FunctionTable>();
     for (const FunctionRef &f : originals.order) {
         FunctionRef c = copy(*f);
-        Redirect mutate(*f);
+        Redirect mutate(*f, wrapping);
         if (any_wrappers) {
             for (const DefinitionRef &d : c->stages) redirect(*d, mutate);
         }
@@ -246,7 +206,7 @@ ProgramCopy copy_reachable(const Program &program) {
         }
         for (ExternFuncArgument &arg : c->extern_definition->args) {
             if (arg.func) {
-                Symbol name = after_wrapping(arg.func.get(), *f)->name;
+                Symbol name = wrapping.target(arg.func, *f)->name;
                 arg.func = result.environment.functions.at(name);
             }
             if (arg.scalar.defined()) arg.scalar = mutate(arg.scalar);

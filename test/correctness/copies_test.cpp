@@ -148,6 +148,42 @@ TEST_SUITE("wrappers and clones") {
             [&] { l.check<int>({5, 4}, [](int x, int y) { return 5 * (x + y) + 3; }); });
         CHECK(calls == 2 * 40);
     }
+    TEST_CASE("clone_in reaches what the consumer reads through Funcs that are inline") {
+        Var x("x");
+        Func f("f"), g("g"), h("h"), a("a"), b("b"), out("out");
+        f(x) = counted(x * x);
+        g(x) = f(x) + f(x + 1);
+        h(x) = g(x + 1);
+        a(x) = h(x) * 2;
+        b(x) = h(x) * 3;
+        out(x) = a(x) + b(x);
+        for (Func at_root : {f, a, b}) at_root.compute_root();
+        f.clone_in(a).compute_at(a, x);
+        Lowered l(out);
+        CHECK(Lowered::count(l.flat(), "produce f_clone") == 1);
+        int calls = calls_during([&] {
+            l.check<int>({5}, [](int x) { return 5 * ((x + 1) * (x + 1) + (x + 2) * (x + 2)); });
+        });
+        CHECK(calls == 2 * (6 + 2 * 5));
+    }
+    TEST_CASE("a wrapper of a clone for what is inline, in one of several consumers") {
+        Var x("x");
+        Func f("f"), g("g"), a("a"), b("b"), c("c"), out("out");
+        f(x) = counted(x);
+        g(x) = f(x) + f(x + 1);
+        a(x) = g(x);
+        b(x) = f(x);
+        c(x) = g(x) * 2;
+        out(x) = a(x) + b(x) + c(x);
+        for (Func at_root : {f, a, b, c}) at_root.compute_root();
+        Func clone = f.clone_in({a, b});
+        clone.compute_root();
+        clone.in(a).compute_at(a, x);  // b reads the clone itself
+        Lowered l(out);
+        CHECK(Lowered::count(l.flat(), "produce f_clone_in_a") == 1);
+        auto run = [&] { l.check<int>({5}, [](int x) { return 3 * (2 * x + 1) + x; }); };
+        CHECK(calls_during(run) == 2 * (6 + 6));
+    }
     TEST_CASE("a clone of what rfactor has changed reads the same partial results") {
         Var x("x"), u("u");
         Func in("in"), total("total"), doubled("doubled"), out("out");

@@ -251,7 +251,8 @@ Func specialize(bool scheduled) {
 
 // `in(consumer)`: a Func in between, which the consumer reads in the place of this one and which
 // can be scheduled by itself; `in()` stands before all consumers. `clone_in(consumer)` computes
-// this Func once more for the consumer.
+// this Func once more for the consumer. Both hold also where the consumer reads this Func only
+// through Funcs that are inline.
 Func in(bool scheduled) {
     Func g("g"), f("f");
     g(x, y) = x * y;

@@ -340,6 +340,7 @@ REFUSED(clone_for_no_consumer, "clone_in: h does not call f, so it cannot use f_
     Func f = sum_func(), g("g"), h("h");
     g(x, y) = f(x, y);
     h(x, y) = g(x, y);
+    g.compute_root();
     f.clone_in(h).compute_root();
     h.realize({4, 4});
 }

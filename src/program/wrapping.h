@@ -1,0 +1,54 @@
+#pragma once
+#include "program/environment.h"
+#include <map>
+#include <set>
+
+namespace tessera::program {
+
+// Finds what a call leads to once wrappers (in, clone_in) are in place: where a function has one
+// for a consumer, the consumer calls that. A consumer that reads what is wrapped only through
+// functions that are computed inline has copies of these, which call the wrapper:
+//
+//     g(x) = f(x) + 1; h(x) = g(x); f.clone_in(h)      ->      h reads a g that reads the clone
+class Wrapping {
+public:
+    explicit Wrapping(std::vector<FunctionRef> outputs) : outputs(std::move(outputs)) {}
+
+    // Returns the function that calls of `callee` in `caller` are to be calls of.
+    FunctionRef target(const FunctionRef &callee, const FunctionContents &caller);
+    // Returns the functions that `f` calls then, each once.
+    std::vector<FunctionRef> callees_of(const FunctionContents &f);
+
+    // Is to be called before all functions are asked for their callees.
+    void begin() { used.clear(); }
+    // Returns true if some wrappers in these functions have not been used, and are to be looked for
+    // in what their consumers compute inline. Throws CompileError if they have been, in vain.
+    bool looks_further(const Environment &env);
+
+private:
+    // A function and its consumer.
+    using Use = std::pair<Symbol, Symbol>;
+    // A function as it is inline in a consumer.
+    struct InlineCopy {
+        Ref<FunctionContents> copy;
+        const FunctionContents *original = nullptr;
+        Symbol consumer;
+    };
+
+    FunctionContents *wrapper_for(const FunctionContents &f, const FunctionContents &caller);
+    Symbol consumer_around(const FunctionContents &caller) const;
+    const FunctionContents &original_of(const FunctionContents &f) const;
+    bool is_inline(const FunctionContents &f) const;
+    FunctionRef inline_copy(const FunctionContents &f, Symbol consumer);
+    bool calls(const FunctionContents &caller, const FunctionContents &f);
+    [[noreturn]] void refuse(const FunctionContents &f, Symbol consumer, const Environment &env);
+
+    const std::vector<FunctionRef> outputs;
+    std::set<Use> used;
+    std::set<Use> further;         // which are looked for in what the consumer computes inline
+    std::set<Symbol> with_copies;  // the consumers among these
+    std::map<Use, InlineCopy> copies;
+    std::map<Symbol, const InlineCopy *> by_name;
+};
+
+}  // namespace tessera::program
