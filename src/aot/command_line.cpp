@@ -53,33 +53,39 @@ std::vector<std::string> split_at_commas(const std::string &text) {
     return words;
 }
 
+[[noreturn]] void refuse_output(const std::string &word) {
+    std::vector<std::string> all;
+    for (const driver::OutputFile &f : driver::output_files()) all.push_back(f.name);
+    if (word.empty())
+        throw CompileError(str("-e: no type of file is named; there are ", join(all)));
+    std::string near = closest_match(word, all);
+    throw CompileError(str("-e: nothing is called ", word,
+                           near.empty() ? "" : str("; did you mean ", near, "?"), "; there are ",
+                           join(all)));
+}
+
 std::set<OutputFileType> parse_outputs(const std::string &text) {
     std::set<OutputFileType> types;
     for (const std::string &word : split_at_commas(text)) {
-        if (auto type = driver::output_file_type(word)) {
-            types.insert(*type);
-            continue;
-        }
-        std::vector<std::string> all;
-        for (const driver::OutputFile &f : driver::output_files()) all.push_back(f.name);
-        std::string near = closest_match(word, all);
-        throw CompileError(str("-e: nothing is called ", word,
-                               near.empty() ? "" : str("; did you mean ", near, "?"),
-                               "; there are ", join(all)));
+        const auto type = driver::output_file_type(word);
+        if (!type) refuse_output(word);
+        types.insert(*type);
     }
+    if (types.empty()) refuse_output(text);
     return types;
 }
 
-void add_param(Command &command, const std::string &word, size_t equals) {
-    std::string name = word.substr(0, equals), value = word.substr(equals + 1);
-    if (name == "target") {
-        for (const std::string &t : split_at_commas(value)) command.job.targets.emplace_back(t);
-        return;
-    }
+void add_value(Command &command, const std::string &name, const std::string &value) {
     for (const auto &[known, text] : command.job.params) {
         if (known == name) throw CompileError(str(name, " is given twice"));
     }
     command.job.params.emplace_back(name, value);
+}
+
+void add_param(Command &command, const std::string &word, size_t equals) {
+    std::string name = word.substr(0, equals), value = word.substr(equals + 1);
+    if (name != "target") return add_value(command, name, value);
+    for (const std::string &t : split_at_commas(value)) command.job.targets.emplace_back(t);
 }
 
 int parse_number(const std::string &option, const std::string &text, int largest) {
@@ -107,12 +113,14 @@ Command parse(std::span<const std::string> arguments) {
                                                     {"-t", &timeout},
                                                     {"-v", &verbose},
                                                     {"-d", &gradient}};
+    std::set<std::string> given;
     for (size_t i = 0; i < arguments.size(); i++) {
         const std::string &word = arguments[i];
         if (word == "-h" || word == "--help") {
             command.help = true;
         } else if (auto option = options.find(word); option != options.end()) {
             if (i + 1 == arguments.size()) throw CompileError(str(word, " wants a value after it"));
+            if (!given.insert(word).second) throw CompileError(str(word, " is given twice"));
             *option->second = arguments[++i];
         } else if (size_t equals = word.find('=');
                    word[0] != '-' && equals != std::string::npos && equals > 0) {
@@ -125,7 +133,7 @@ Command parse(std::span<const std::string> arguments) {
     command.plugins = split_at_commas(plugins);
     command.timeout = parse_number("-t", timeout, 1'000'000);
     command.verbose = parse_number("-v", verbose, 1) != 0;
-    if (!scheduler.empty()) command.job.params.emplace_back("autoscheduler", scheduler);
+    if (!scheduler.empty()) add_value(command, "autoscheduler", scheduler);
     if (parse_number("-d", gradient, 1) != 0)
         throw CompileError("-d 1: derivatives of Funcs are not there yet");
     return command;

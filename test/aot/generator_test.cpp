@@ -421,7 +421,11 @@ TEST_SUITE("generator command line") {
         check_refused("-g box -o . target=x86-64-linux-avx3", "did you mean \"avx");
         check_refused("-g box -o . target=host -e objekt",
                       "nothing is called objekt; did you mean object?");
+        check_refused("-g box -o . target=host -e object,,assembly", "no type of file is named");
         check_refused("-g box -o . target=host radius=1 radius=2", "radius is given twice");
+        check_refused("-g box -g caller -o . target=host", "-g is given twice");
+        check_refused("-g box -o . target=host -s Best autoscheduler=Best",
+                      "autoscheduler is given twice");
         check_refused("-g box -o . target=host radius", "\"radius\" is no option");
         check_refused("-g box -o . target=host -q 3", "\"-q\" is no option");
         check_refused("-g box -o . target=host -f", "-f wants a value after it");
@@ -438,6 +442,10 @@ TEST_SUITE("generator command line") {
         check_refused("-g box -o . target=host -d 1", "derivatives of Funcs are not there yet");
         check_refused("-g box -o . target=host in.type=int32 -f 7up", "no name in C");
         check_refused("-g box -o no/folder target=host in.type=int32", "no/folder/box");
+        std::ostringstream out, errors;
+        const std::vector<std::string> no_types{"-g", "box", "-o", ".", "target=host", "-e", ""};
+        CHECK(run_generator_command(no_types, out, errors) == 1);
+        CHECK(has(errors.str(), "-e: no type of file is named; there are "));
         CHECK(fs::is_empty("."));
     }
     TEST_CASE("an autoscheduler makes the schedule, for each target") {
