@@ -7,7 +7,7 @@ namespace {
 
 // The numbers of cuTensorMapEncodeTiled (cuda.h).
 constexpr int no_interleave = 0, swizzle_128_bytes = 3, promote_256_bytes = 3, fill_with_zeros = 0;
-constexpr uint32_t most_dimensions = 5;
+constexpr int32_t most_dimensions = 5;
 
 // CUtensorMapDataType of an element that is copied as it is; -1 if there is none.
 int data_type(int32_t element_bytes) {
@@ -57,6 +57,13 @@ int32_t tessera_cuda_processors(void *user_context) {
 
 int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_t element_bytes,
                             const int32_t *shape) {
+    if (shape[0] < 1 || shape[0] > most_dimensions)
+        return fail(user_context, Message() << "a tensor map has 1 to " << most_dimensions
+                                            << " dimensions, and not " << shape[0]);
+    if (data_type(element_bytes) < 0)
+        return fail(user_context, Message()
+                                      << "a tensor map has elements of 1, 2, 4 or 8 bytes, and not "
+                                      << element_bytes);
     const Scope scope(user_context);  // the driver wants a context, and uses nothing of it
     if (scope.error()) return scope.error();
     const Driver *d = &scope.driver();

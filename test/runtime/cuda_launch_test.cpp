@@ -149,6 +149,28 @@ TEST_SUITE("kernels of CUDA") {
         CHECK(gpu.capture.has("loading the kernels for 9.0 (machine code) (line 1: bad) failed: "
                               "CUDA_ERROR_INVALID_IMAGE"));
     }
+    TEST_CASE("what no tensor map can describe is refused, before anything is read of it") {
+        FakeGpu gpu;
+        alignas(64) char map[128];
+        const auto refused = [&](int32_t bytes, const std::vector<int32_t> &shape,
+                                 const char *why) {
+            gpu.capture.text().clear();
+            CHECK(tessera_cuda_tensor_map(nullptr, map, nullptr, bytes, shape.data()) ==
+                  tessera_error_code_device_run_failed);
+            INFO(gpu.capture.text());
+            CHECK(gpu.capture.has(why));
+        };
+        for (int32_t rank : {-1, 0, 6, 1000}) {
+            refused(
+                2, {rank},
+                ("a tensor map has 1 to 5 dimensions, and not " + std::to_string(rank)).c_str());
+        }
+        refused(3, {1, 64, 64, 1}, "a tensor map has elements of 1, 2, 4 or 8 bytes, and not 3");
+        refused(2, {2, 64, 8, 64, 64, 8, 2},
+                "a matrix whose elements are 2 elements apart cannot be copied in boxes: they have "
+                "to be dense");
+        refused(2, {2, 64, 8, 64, 64, 8, 1}, "the CUDA driver is too old: it has no tensor maps");
+    }
     TEST_CASE("what a device cannot launch is said with the figures and the limit") {
         Kernels gpu;
         gpu->add_kernel({"narrow", 0, nothing, 256, 1000});
