@@ -338,6 +338,28 @@ TEST_SUITE("tensor cores") {
         CHECK(message.find("tensor_test.cpp:") == 0);
         CHECK(message.find("the sum; here it is done only if ") != std::string::npos);
     }
+    TEST_CASE("updates that are no product of the instruction's operands are refused") {
+        const Sizes s{64, 64, 64, 64, 64, 64, 64, 64, 2};
+        const auto refused = [](Product &p, const Sizes &sizes, TensorInstruction instruction) {
+            p.schedule(sizes, instruction);
+            const std::string message = refusal([&] { ptx_of(p); });
+            CHECK(message.find("tensor_test.cpp:") == 0);
+            return message;
+        };
+        const auto has = [](const std::string &message, const std::string &part) {
+            CAPTURE(message);
+            CHECK(message.find(part) != std::string::npos);
+        };
+        Product of_floats(s, true, true, Float(32));
+        has(refused(of_floats, s, TensorInstruction::MMA),
+            "tensorize: the update of product has to have the form f(x, y) += cast<float>(a) * "
+            "cast<float>(b), with a and b of float16 or bfloat16");
+        Sizes few = s;
+        few.k_step = 8;
+        Product short_sum(few, true, true);
+        has(refused(short_sum, few, TensorInstruction::MMA),
+            "sums a multiple of 16 products of operands of one type");
+    }
     TEST_CASE("what does not fit is refused, at the directive") {
         const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};
         const auto refused = [&](const std::function<void(Product &)> &change,

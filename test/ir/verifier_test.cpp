@@ -159,7 +159,16 @@ TEST_SUITE("verify") {
         CHECK(complains("abs(x):int32", "a result of type int32, not uint32"));
         CHECK(complains("is_nan(x:float32):float32", "a result of type"));
         CHECK(complains("if_then_else(x, y, z)", "there is no condition"));
+        CHECK(complains("require(x < 3, y, z)", "there is no place"));
         CHECK(complaint("abs(x) + uint32(count_leading_zeros(y))") == "");
+    }
+    TEST_CASE("what begins something is the value of a let statement, behind lets of its own") {
+        CHECK(complaint("let m = (let n = x*4 in mutex_array_create(n))\nno_op") == "");
+        const char *what =
+            "what it begins has no end, since it is not the value of a let statement";
+        CHECK(complains("mutex_array_create(9)", what));
+        CHECK(complains("let m = (let n = mutex_array_create(9) in n:handle)\nno_op", what));
+        CHECK(complains("let m = 1\nextern int32 use(mutex_array_create(9))", what));
     }
     TEST_CASE("the level is checked on request") {
         VerifyOptions funcs{.level = IRLevel::Funcs}, flat{.level = IRLevel::Flat};
@@ -175,6 +184,10 @@ TEST_SUITE("verify") {
             CHECK(complaint(text, funcs) == "");
             CHECK(complaint(text, flat) != "");
         }
+        CHECK(complains("f[0]", "a load before storage is flattened", funcs));
+        CHECK(complains("f[0] = 1", "a statement on flat storage comes too early", funcs));
+        CHECK(complains("f(0)", "a call of a Func after storage is flattened", flat));
+        CHECK(complains("f(0) = 1", "a statement on a Func comes too late", flat));
     }
     TEST_CASE("loops that should be gone are refused") {
         CHECK(complains("vectorized for i in [0, +4): no_op", "a vectorized loop is left",
@@ -231,6 +244,8 @@ TEST_SUITE("verify") {
                      "part \"g\"(c: storage int32): no_op\n", "storage of int32 is wanted for c");
         complains_of("  invoke \"g\"(b)\n", "part \"g\"(c: input uint8[1]): no_op\n",
                      "takes a buffer");
+        complains_of(part, "kernel \"g\"(y: int32, c: storage uint8): no_op\n",
+                     "an address is wanted for c");
         complains_of(part, "part" + arguments + "part" + arguments, "two functions of the name g");
         complains_of(part, "part \"g\"(y: int32, m: int32): b[n] = 1:uint8\n",
                      "is used where it is not bound");
