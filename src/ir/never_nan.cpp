@@ -2,6 +2,7 @@
 #include "ir/nodes.h"
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace tessera::ir {
@@ -55,12 +56,17 @@ bool NeverNan::find(const Expr &e) {
         // another let of the name, as they do in copies of an unrolled loop.
         const auto *let = e.as<Let>();
         const bool is_number = (*this)(let->value);
-        const auto hidden = lets;
+        const auto outer = lets.find(let->name);
+        const std::optional<bool> hidden =
+            outer == lets.end() ? std::nullopt : std::optional(outer->second);
         lets[let->name] = is_number;
         auto outside = std::exchange(known, {});
         const bool result = (*this)(let->body);
         known = std::move(outside);
-        lets = hidden;
+        if (hidden)
+            lets[let->name] = *hidden;
+        else
+            lets.erase(let->name);
         return result;
     }
     case NodeKind::IntrinsicCall: return of_call(*e.as<IntrinsicCall>());
