@@ -135,6 +135,28 @@ Expr multiply_shift(Intrinsic op, const char *name, WrittenExpr a, Expr b, Expr 
     return call(t, op, {std::move(a), std::move(b), std::move(q)});
 }
 
+Expr widening(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
+    const CallSite site{name, a.at};
+    site.match_types(a, b);
+    Type t = widened(a.type(), site);
+    if (op == Intrinsic::widening_sub && t.is_uint()) t = t.with_code(TypeCode::Int);
+    return call(t, op, {std::move(a), std::move(b)});
+}
+
+Expr widening_shift(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
+    const CallSite site{name, a.at};
+    match_count(a, b, site);
+    Type t = widened(a.type(), site);
+    return call(t, op, {std::move(a), std::move(b)});
+}
+
+Expr bits_of(Intrinsic op, const char *name, WrittenExpr e) {
+    const CallSite site{name, e.at};
+    require_integer(e, site);
+    Type t = e.type();
+    return call(t, op, {std::move(e)});
+}
+
 }  // namespace
 
 }  // namespace tessera
@@ -212,34 +234,33 @@ Expr absd(Expr a, Expr b, Location at) {
     return call(t, Intrinsic::absd, {std::move(a), std::move(b)});
 }
 
-namespace {
-
-Expr bits_of(Intrinsic op, const char *name, WrittenExpr e) {
-    const CallSite site{name, e.at};
-    require_integer(e, site);
-    Type t = e.type();
-    return call(t, op, {std::move(e)});
-}
-
-}  // namespace
-
-Expr popcount(Expr e, Location at) {
-    return bits_of(Intrinsic::popcount, "popcount", {std::move(e), at});
-}
-Expr count_leading_zeros(Expr e, Location at) {
-    return bits_of(Intrinsic::count_leading_zeros, "count_leading_zeros", {std::move(e), at});
-}
-Expr count_trailing_zeros(Expr e, Location at) {
-    return bits_of(Intrinsic::count_trailing_zeros, "count_trailing_zeros", {std::move(e), at});
-}
-Expr div_round_to_zero(Expr a, Expr b, Location at) {
-    return same_type(Intrinsic::div_round_to_zero, "div_round_to_zero", {std::move(a), at},
-                     std::move(b));
-}
-Expr mod_round_to_zero(Expr a, Expr b, Location at) {
-    return same_type(Intrinsic::mod_round_to_zero, "mod_round_to_zero", {std::move(a), at},
-                     std::move(b));
-}
+#define OF_ONE(name, make)                                                                         \
+    Expr name(Expr e, Location at) { return make(Intrinsic::name, #name, {std::move(e), at}); }
+#define OF_TWO(name, make)                                                                         \
+    Expr name(Expr a, Expr b, Location at) {                                                       \
+        return make(Intrinsic::name, #name, {std::move(a), at}, std::move(b));                     \
+    }
+OF_ONE(popcount, bits_of)
+OF_ONE(count_leading_zeros, bits_of)
+OF_ONE(count_trailing_zeros, bits_of)
+OF_TWO(div_round_to_zero, same_type)
+OF_TWO(mod_round_to_zero, same_type)
+OF_TWO(saturating_add, same_type)
+OF_TWO(saturating_sub, same_type)
+OF_TWO(halving_add, same_type)
+OF_TWO(halving_sub, same_type)
+OF_TWO(rounding_halving_add, same_type)
+OF_TWO(widening_add, widening)
+OF_TWO(widening_sub, widening)
+OF_TWO(widening_shift_left, widening_shift)
+OF_TWO(widening_shift_right, widening_shift)
+OF_TWO(widen_right_add, widen_right)
+OF_TWO(widen_right_sub, widen_right)
+OF_TWO(widen_right_mul, widen_right)
+OF_TWO(rounding_shift_left, shift)
+OF_TWO(rounding_shift_right, shift)
+#undef OF_ONE
+#undef OF_TWO
 
 namespace {
 
@@ -305,24 +326,6 @@ Expr concat_bits(const std::vector<Expr> &parts, Location at) {
     return call(UInt(bits, parts[0].type().lanes()), Intrinsic::concat_bits, parts);
 }
 
-namespace {
-
-Expr widening(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
-    const CallSite site{name, a.at};
-    site.match_types(a, b);
-    Type t = widened(a.type(), site);
-    if (op == Intrinsic::widening_sub && t.is_uint()) t = t.with_code(TypeCode::Int);
-    return call(t, op, {std::move(a), std::move(b)});
-}
-
-}  // namespace
-
-Expr widening_add(Expr a, Expr b, Location at) {
-    return widening(Intrinsic::widening_add, "widening_add", {std::move(a), at}, std::move(b));
-}
-Expr widening_sub(Expr a, Expr b, Location at) {
-    return widening(Intrinsic::widening_sub, "widening_sub", {std::move(a), at}, std::move(b));
-}
 Expr widening_mul(Expr a, Expr b, Location at) {
     const CallSite site{"widening_mul", at};
     site.require_defined(a);
@@ -335,54 +338,7 @@ Expr widening_mul(Expr a, Expr b, Location at) {
     if (b.type().is_int()) t = t.with_code(TypeCode::Int);
     return call(t, Intrinsic::widening_mul, {std::move(a), std::move(b)});
 }
-Expr widening_shift_left(Expr a, Expr b, Location at) {
-    const CallSite site{"widening_shift_left", at};
-    match_count(a, b, site);
-    Type t = widened(a.type(), site);
-    return call(t, Intrinsic::widening_shift_left, {std::move(a), std::move(b)});
-}
-Expr widening_shift_right(Expr a, Expr b, Location at) {
-    const CallSite site{"widening_shift_right", at};
-    match_count(a, b, site);
-    Type t = widened(a.type(), site);
-    return call(t, Intrinsic::widening_shift_right, {std::move(a), std::move(b)});
-}
-Expr widen_right_add(Expr a, Expr b, Location at) {
-    return widen_right(Intrinsic::widen_right_add, "widen_right_add", {std::move(a), at},
-                       std::move(b));
-}
-Expr widen_right_sub(Expr a, Expr b, Location at) {
-    return widen_right(Intrinsic::widen_right_sub, "widen_right_sub", {std::move(a), at},
-                       std::move(b));
-}
-Expr widen_right_mul(Expr a, Expr b, Location at) {
-    return widen_right(Intrinsic::widen_right_mul, "widen_right_mul", {std::move(a), at},
-                       std::move(b));
-}
-Expr saturating_add(Expr a, Expr b, Location at) {
-    return same_type(Intrinsic::saturating_add, "saturating_add", {std::move(a), at}, std::move(b));
-}
-Expr saturating_sub(Expr a, Expr b, Location at) {
-    return same_type(Intrinsic::saturating_sub, "saturating_sub", {std::move(a), at}, std::move(b));
-}
-Expr halving_add(Expr a, Expr b, Location at) {
-    return same_type(Intrinsic::halving_add, "halving_add", {std::move(a), at}, std::move(b));
-}
-Expr halving_sub(Expr a, Expr b, Location at) {
-    return same_type(Intrinsic::halving_sub, "halving_sub", {std::move(a), at}, std::move(b));
-}
-Expr rounding_halving_add(Expr a, Expr b, Location at) {
-    return same_type(Intrinsic::rounding_halving_add, "rounding_halving_add", {std::move(a), at},
-                     std::move(b));
-}
-Expr rounding_shift_left(Expr a, Expr b, Location at) {
-    return shift(Intrinsic::rounding_shift_left, "rounding_shift_left", {std::move(a), at},
-                 std::move(b));
-}
-Expr rounding_shift_right(Expr a, Expr b, Location at) {
-    return shift(Intrinsic::rounding_shift_right, "rounding_shift_right", {std::move(a), at},
-                 std::move(b));
-}
+
 Expr mul_shift_right(Expr a, Expr b, Expr q, Location at) {
     return multiply_shift(Intrinsic::mul_shift_right, "mul_shift_right", {std::move(a), at},
                           std::move(b), std::move(q));
