@@ -63,6 +63,33 @@ TEST_SUITE("schedules for GPUs") {
         const Buffer<int> found = f.realize({1, 140000}, interpreted());
         for (int row : {0, 65534, 65535, 131069, 131070, 139999}) CHECK(found(0, row) == row * 2);
     }
+    TEST_CASE("threads beyond the end of a stage of a block read nothing of the input") {
+        const auto reads = [](int shrink, int tile, TailStrategy tail) {
+            ImageParam in(Int(32), 1, "in");
+            Func f("f"), out("out");
+            f(x) = in(x) * 3;
+            out(x) = f(x / shrink) + x;
+            out.gpu_tile(x, xi, tile, tail);
+            f.compute_at(out, x).split(x, xo, xi, 16).gpu_threads(xi);
+            out.infer_input_bounds({800 * shrink}, interpreted());
+            const Buffer<int> wanted = in.get();
+            CAPTURE(tile);
+            CHECK(wanted.dim(0).min() == 0);
+            CHECK(wanted.dim(0).extent() == 800);
+            Buffer<int> image(800);
+            image.fill([](int i) { return i * i; });
+            in.set(image);
+            for (const Target &target : targets()) {
+                const Buffer<int> result = out.realize({800 * shrink}, target);
+                result.for_each_element(
+                    [&](int i) { REQUIRE(result(i) == i / shrink * (i / shrink) * 3 + i); });
+            }
+        };
+        reads(2, 16, TailStrategy::Auto);         // 8 points for 16 threads
+        reads(1, 24, TailStrategy::GuardWithIf);  // of the last block: 8 points
+        reads(1, 7, TailStrategy::Auto);
+        reads(1, 32, TailStrategy::Auto);  // as many as there is room for
+    }
     TEST_CASE("more memory of a block than GPUs have is refused, and said of which Func") {
         const auto sized = [](int columns, const std::string &more) -> Buffer<int> {
             Func f("f"), g("g");

@@ -195,7 +195,33 @@ program::LoopFacts StageNest::facts(int var) const {
     return extent ? program::LoopFacts{*extent, true} : program::LoopFacts{v.multiple};
 }
 
-void StageNest::apply(const program::LoopTransform &transform) {
+// Returns true if threads run the stage, of a block that is begun further out, and no lanes, which
+// work together.
+static bool is_by_threads_of_block(const program::Definition &def) {
+    bool has_threads = false, has_others = false;
+    for (const program::Loop &l : def.schedule.loops) {
+        const GPULevel level = traits_of(l.kind).gpu;
+        has_threads |= level == GPULevel::Thread;
+        has_others |= level != GPULevel::Thread && level != GPULevel::None;
+    }
+    return has_threads && !has_others;
+}
+
+// A tile that is moved back goes beyond the end where there is no room for it. Within a block,
+// threads without work cost nothing, and what is read grows with none of it.
+program::LoopTransform StageNest::within_region(const program::LoopTransform &transform) const {
+    const auto *split = std::get_if<program::Split>(&transform);
+    if (!split || split->tail != TailStrategy::ShiftInwards || !is_by_threads_of_block(definition))
+        return transform;
+    if (!program::model_of(transform)->may_run_beyond({facts(current(split->old))}))
+        return transform;
+    program::Split guarded = *split;
+    guarded.tail = TailStrategy::GuardWithIf;
+    return guarded;
+}
+
+void StageNest::apply(const program::LoopTransform &written) {
+    const program::LoopTransform transform = within_region(written);
     Transform t{program::model_of(transform), {}, {}, false};
     for (Symbol loop : t.model->taken()) t.taken.push_back(current(loop));
     add_made(t);

@@ -132,7 +132,8 @@ private:
     void add_pure_variables(const std::vector<ir::Expr> &min, const std::vector<ir::Expr> &max);
     int add(Symbol var, const algebra::Interval &range);
     int current(Symbol var) const;
-    void apply(const program::LoopTransform &transform);
+    program::LoopTransform within_region(const program::LoopTransform &transform) const;
+    void apply(const program::LoopTransform &written);
     void add_made(Transform &transform);
     void add_fused(const Transform &transform);
     const Transform &maker_of(int var) const {
