@@ -116,8 +116,8 @@ private:
         default: return a / (abs(b) + 1.0f);
         }
     }
-    // Written out, because the log knows a pipeline by its definitions: clamp() of floats has another
-    // order of its two operations.
+    // Written out, because the log knows a pipeline by its definitions: clamp() of floats has
+    // another order of its two operations.
     Expr between(const Expr &a, const Expr &b) {
         const Expr high = constant(a.type()) + b, low = constant(a.type());
         return max(min(a, high), low);
