@@ -1,3 +1,4 @@
+#include "autoscheduler/bundle/log_file.h"
 #include "autoscheduler/test/support.h"
 #include <array>
 #include <cstdio>
@@ -182,7 +183,8 @@ TEST_SUITE("autoscheduler, bundles") {
               std::string::npos);
         CHECK_FALSE(std::filesystem::exists(folder.file("bundled/reference.o")));
         std::ofstream(folder.file("manifest.json"))
-            << R"({"version": 1, "target": "arm-64-linux", "inputs": []})";
+            << str(R"({"target": "arm-64-linux", "inputs": [], "version": )",
+                   autoscheduler::bundle_version, "}");
         const std::string measured = output_of(str(TESSERA_MEASURE, " ", folder.path));
         CHECK(measured.find(" is for arm-64-linux, and this machine is ") != std::string::npos);
     }

@@ -1,6 +1,7 @@
 #include "autoscheduler/cost.h"
 #include "autoscheduler/machine_probe.h"
 #include "autoscheduler/simple.h"
+#include "autoscheduler/test/support.h"
 #include "autoscheduler/tuning_problem.h"
 #include <cstdlib>
 #include <doctest/doctest.h>
@@ -61,10 +62,9 @@ TEST_SUITE("autoscheduler, machines") {
         table(i) = exp(cast<float>(i) * 0.01f);
         f(x) = table(clamp(in(x), 0, 1023));
         f.set_estimates({{0, 1 << 20}});
-        const TuningProblem problem(Pipeline(f), get_host_target(),
-                                    Machine::usual(get_host_target(), 1));
+        const auto problem = test::known_problem(f);
         const auto has_table = [&](double gathered_lane) {
-            Machine m = Machine::usual(get_host_target(), 1);
+            Machine m = test::known_cores(1);
             m.gathered_lane = gathered_lane;
             const Plan plan = schedule_simply(problem.graph, m).plan;
             const int of_table = problem.graph.find(table.function()->name);

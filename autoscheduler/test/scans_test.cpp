@@ -83,7 +83,7 @@ TEST_CASE("by rules, two passes over channels are one channel at a time, each on
 }
 
 TEST_CASE("by rules, scans in the tiles of another are several vectors side by side") {
-    const Problem problem(two_scans(4096));
+    const auto problem = known_problem(two_scans(4096));
     const Plan plan = schedule_simply(problem.graph, problem.machine).plan;
     for (const char *name : {"down", "along"}) {
         CAPTURE(name);

@@ -7,12 +7,30 @@
 
 namespace tessera::autoscheduler::test {
 
+// The machine whose schedules by rules the tests know, wherever they run: vectors of 64 bytes, and
+// the caches that are taken where a system does not tell its own.
+inline const Target &known_target() {
+    static const Target target("x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-"
+                               "avx512_sapphirerapids");
+    return target;
+}
+inline Machine known_cores(int cores) {
+    Machine m = Machine::usual(known_target(), cores);
+    m.caches = {{{32e3, 64}, {1e6, 32}, {16e6, 10}}};
+    return m;
+}
+
 // The problem of scheduling `f`, for two cores.
 struct Problem : TuningProblem {
     explicit Problem(const Func &f, const Target &target = get_jit_target_from_environment())
-        : TuningProblem(Pipeline(f), target, Machine::usual(target, 2)) {}
+        : Problem(f, target, Machine::usual(target, 2)) {}
+    Problem(const Func &f, const Target &target, const Machine &machine)
+        : TuningProblem(Pipeline(f), target, machine) {}
     program::Schedule scheduled(const Plan &plan) const { return to_schedule(graph, plan, 8); }
 };
+
+// The same wherever the tests run.
+inline Problem known_problem(const Func &f) { return {f, known_target(), known_cores(2)}; }
 
 // A blur of 3x3 in two steps, of a buffer that it holds.
 inline Func small_blur(int width = 256, int height = 128) {
