@@ -257,6 +257,7 @@ REFUSED(wrapper_that_is_never_used, "in: h does not call f, so it cannot use f_i
     Func f = sum_func(), g("g"), h("h");
     g(x, y) = f(x, y);
     h(x, y) = g(x, y);
+    g.compute_root();
     f.in(h).compute_root();
     h.realize({4, 4});
 }
