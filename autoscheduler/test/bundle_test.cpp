@@ -160,7 +160,8 @@ TEST_SUITE("autoscheduler, bundles") {
         CHECK(output_of(str(TESSERA_MEASURE, " ", folder.path))
                   .find("error: there is no bundle "
                         "in ") != std::string::npos);
-        std::ofstream(folder.file("manifest.json")) << "{\"version\": 1, \"inputs\": []}";
+        std::ofstream(folder.file("manifest.json"))
+            << str("{\"inputs\": [], \"version\": ", autoscheduler::bundle_version, "}");
         CHECK(output_of(str(TESSERA_MEASURE, " ", folder.path)).find(" is damaged: ") !=
               std::string::npos);
         std::ofstream(folder.file("manifest.json")) << "{";
