@@ -86,7 +86,7 @@ void report_failure(uint64_t seed, const Report &r, int shrink_seconds) {
     std::cout << to_cpp(plan) << "\n" << std::flush;
 }
 
-// What is refused for the same reason.
+// Counts the plans that are refused for the same reason.
 struct Refusals {
     int count = 0;
     std::string examples;

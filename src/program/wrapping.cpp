@@ -8,15 +8,16 @@ const FunctionContents &Wrapping::original_of(const FunctionContents &f) const {
     return found == by_name.end() ? f : *found->second->original;
 }
 
-// The consumer whose wrappers also count in what it computes inline; undefined: there is none.
+// Returns the consumer whose wrappers also count in what it computes inline, or an undefined symbol
+// if there is none.
 Symbol Wrapping::consumer_around(const FunctionContents &caller) const {
     auto found = by_name.find(caller.name);
     if (found != by_name.end()) return found->second->consumer;
     return with_copies.contains(caller.name) ? caller.name : Symbol();
 }
 
-// What calls of `f` in `caller` are to be calls of in its place; null if `f` is. A wrapper for the
-// caller itself comes before one for those who compute it inline, and this before one for all.
+// Returns what `caller` has to call in place of `f`, or null if it calls `f` itself. A wrapper for
+// the caller comes before one for those who compute it inline, and this before one for all.
 FunctionContents *Wrapping::wrapper_for(const FunctionContents &f, const FunctionContents &caller) {
     const FunctionContents &written = original_of(caller);
     if (f.wrappers.empty() || written.wrapped == &f) return nullptr;
@@ -85,7 +86,7 @@ bool Wrapping::looks_further(const Environment &env) {
     return any;
 }
 
-// Directly, or as what stands for another one in between.
+// Returns true if `caller` calls `f` directly, or by way of wrappers.
 bool Wrapping::calls(const FunctionContents &caller, const FunctionContents &f) {
     for (const FunctionRef &callee : direct_callees(caller)) {
         const FunctionContents *g = callee.get();

@@ -12,8 +12,8 @@
 
 using namespace tessera;
 
-// How much work it is to compile pipelines whose parts are used more than once, or which have many
-// parts of a kind: twice the size may take about twice the work. What took exponential time would
+// These tests compile pipelines whose parts are used more than once, or which have many parts of a
+// kind: twice the size may take about twice the work. What took exponential time would
 // not end at these sizes.
 namespace {
 
@@ -25,8 +25,7 @@ double processor_milliseconds() {
     return double(t.tv_sec) * 1e3 + double(t.tv_nsec) * 1e-6;
 }
 
-// What lowering a pipeline takes: the nodes that it makes and those that it simplifies. The same in
-// each run.
+// Returns how many nodes lowering makes and simplifies, which is the same in each run.
 uint64_t work_of(const std::vector<Func> &outputs) {
     uint64_t work = 0;
     run_on_large_stack([&] {  // lowering stays in this thread, whose nodes are counted

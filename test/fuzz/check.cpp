@@ -309,8 +309,8 @@ bool is_undefined_at_times(const Plan &plan) {
     return found;
 }
 
-// Where the output lies in a copy of an image, moved by so much in the first dimension; undefined
-// if it does not fit in there.
+// Returns the part of an image that the output is to lie in, moved by so much in the first
+// dimension, or an undefined Buffer if it does not fit in there.
 Buffer<> part_for_output(const Buffer<> &image, const Buffer<> &output, int moved) {
     if (!image.defined() || image.type() != output.type() ||
         image.dimensions() != output.dimensions() || output.dimensions() == 0) {

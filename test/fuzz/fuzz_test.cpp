@@ -12,8 +12,8 @@ uint64_t number_from(const char *variable, uint64_t otherwise) {
     return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-// What a case may take, and which part of the plans is checked: a sanitized compiler is about ten
-// times as slow.
+// A sanitized compiler is about ten times as slow: it gets more time, and checks a part of the
+// plans.
 #ifdef TESSERA_SANITIZED
 constexpr int case_seconds = 300, one_of = 8;
 #else

@@ -115,7 +115,7 @@ struct FuncPlan {
     int read_limit = 0;  // else an extern stage reads only at 0 to this, whatever the point
 };
 
-// How the elements of an input lie beside one another.
+// The enumerators say how the elements of an input lie beside one another.
 enum class InputLayout : uint8_t {
     Dense,
     LastInnermost,  // as those of an interleaved picture

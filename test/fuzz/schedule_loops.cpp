@@ -159,7 +159,7 @@ bool Scheduler::is_legal(TailStrategy t, int f, int s, const LoopModel &loop, in
     bool shifts = t == TailStrategy::ShiftInwards || t == TailStrategy::ShiftInwardsAndBlend ||
                   t == TailStrategy::Auto;
     bool rounds = t == TailStrategy::RoundUp || t == TailStrategy::RoundUpAndBlend;
-    // How far it moves back what is stored in turn is not known.
+    // Nobody knows how far it moves back what is stored in turn.
     if (shifts && folded.contains({f, loop.dim})) return false;
     if (update && t == TailStrategy::ShiftInwards) return false;
     if (update && again && t == TailStrategy::RoundUp) return false;

@@ -33,7 +33,7 @@ void Scheduler::place(int f) {
         }
     }
     std::vector<Site> usable;
-    // Where it is not known how much of it a block needs, kernels have no room for it, mostly.
+    // Kernels mostly have no room for a function of which a block needs nobody knows how much.
     const bool fits_in_block = !is_for_gpu(plan) || is_read_nearby(f) || random.chance(0.15);
     for (const Site &site : common.value_or(std::vector<Site>())) {
         if (!fits_in_block && site.kind == LoopKind::GPUBlock) break;

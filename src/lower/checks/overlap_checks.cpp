@@ -275,7 +275,8 @@ void add_place(const ir::Argument &output, AccessOrder order, const ProgramConte
     members.push_back(cast(UInt(64), may_be_in_place));
 }
 
-// One call for all outputs, however many there are: the values that the body needs live across it.
+// Makes one call for all outputs, however many there are, since what the body needs lives across
+// it.
 Stmt overlap_check(const ir::Argument &input, const Box &read, std::vector<Expr> places) {
     constexpr size_t members_of_place = 4;
     const int outputs = int(places.size() / members_of_place);

@@ -195,9 +195,11 @@ program::LoopFacts StageNest::facts(int var) const {
     return extent ? program::LoopFacts{*extent, true} : program::LoopFacts{v.multiple};
 }
 
+namespace {
+
 // Returns true if threads run the stage, of a block that is begun further out, and no lanes, which
 // work together.
-static bool is_by_threads_of_block(const program::Definition &def) {
+bool is_by_threads_of_block(const program::Definition &def) {
     bool has_threads = false, has_others = false;
     for (const program::Loop &l : def.schedule.loops) {
         const GPULevel level = traits_of(l.kind).gpu;
@@ -206,6 +208,8 @@ static bool is_by_threads_of_block(const program::Definition &def) {
     }
     return has_threads && !has_others;
 }
+
+}  // namespace
 
 // A tile that is moved back goes beyond the end where there is no room for it. Within a block,
 // threads without work cost nothing, and what is read grows with none of it.
