@@ -176,9 +176,7 @@ public:
 private:
     Stmt visit(const LetStmt &let) override {
         const Expr value = (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        const Stmt body = (*this)(let.body);
-        lets.pop_let(let.name);
+        const Stmt body = lets.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Expr visit(const Load &load) override {

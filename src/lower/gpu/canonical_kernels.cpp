@@ -190,9 +190,7 @@ private:
             const auto &let = *s.as<LetStmt>();
             note(BlockAccesses(let.value));
             const Stmt before = needed_barrier();
-            lets.push_let(let.name, let.value);
-            const Stmt body = at_block(let.body);
-            lets.pop_let(let.name);
+            const Stmt body = lets.within(let, [&] { return at_block(let.body); });
             return Block::make({before, let.with<&LetStmt::body>(body)});
         }
         case NodeKind::ProducerConsumer: {
@@ -509,10 +507,7 @@ private:
                 return all ? s : IfThenElse::make(kernel.thread(d) < loop.extent, s);
             }
             Stmt visit(const LetStmt &let) override {
-                kernel.lets.push_let(let.name, let.value);
-                const Stmt s = Mutator::visit(let);
-                kernel.lets.pop_let(let.name);
-                return s;
+                return kernel.lets.within(let, [&] { return Mutator::visit(let); });
             }
             Stmt visit(const Allocate &a) override {
                 return kernel.allocated_in_thread(a, (*this)(a.body));
@@ -636,10 +631,7 @@ private:
 
     Stmt visit(const LetStmt &let) override {
         if (blocks.empty()) return Mutator::visit(let);
-        blocks.lets.push_let(let.name, let.value);
-        Stmt s = Mutator::visit(let);
-        blocks.lets.pop_let(let.name);
-        return s;
+        return blocks.lets.within(let, [&] { return Mutator::visit(let); });
     }
 
     BlockLoops blocks;

@@ -89,14 +89,10 @@ private:
                     "one over clusters, or say how long it is (bound, bound_extent)"));
         }
         nest.loops.push_back({&loop, std::max<int64_t>(*most, 1)});
-        lets.push_loop(loop.name, loop.min, loop.extent);
-        (*this)(loop.body);
-        lets.pop_loop(loop.name);
+        lets.within(loop, [&] { (*this)(loop.body); });
     }
     void visit(const LetStmt &let) override {
-        lets.push_let(let.name, let.value);
-        (*this)(let.body);
-        lets.pop_let(let.name);
+        lets.within(let, [&] { (*this)(let.body); });
     }
     LetScope lets;
 };
@@ -154,9 +150,7 @@ private:
             lets.pop_let(loop.name);
             return;
         }
-        lets.push_loop(loop.name, loop.min, loop.extent);
-        (*this)(loop.body);
-        lets.pop_loop(loop.name);
+        lets.within(loop, [&] { (*this)(loop.body); });
     }
     void each_block(const For &loop) {
         const BlockNest found = FindNest(loop, lets).nest;
@@ -169,15 +163,11 @@ private:
     }
     void visit(const LetStmt &let) override {
         (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        (*this)(let.body);
-        lets.pop_let(let.name);
+        lets.within(let, [&] { (*this)(let.body); });
     }
     void visit(const Let &let) override {
         (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        (*this)(let.body);
-        lets.pop_let(let.name);
+        lets.within(let, [&] { (*this)(let.body); });
     }
     void visit(const IfThenElse &branch) override {
         (*this)(branch.condition);
@@ -307,9 +297,7 @@ private:
         case NodeKind::LetStmt: {
             const auto &let = *s.as<LetStmt>();
             const Stmt before = barrier_before(accesses_of(let.value));
-            lets.push_let(let.name, let.value);
-            const Stmt body = at_cluster(let.body);
-            lets.pop_let(let.name);
+            const Stmt body = lets.within(let, [&] { return at_cluster(let.body); });
             return Block::make(
                 {before, let.with<&LetStmt::value, &LetStmt::body>(rewritten(let.value), body)});
         }
@@ -331,9 +319,7 @@ private:
     Stmt repeated(const For &loop) {
         const Stmt before = barrier_before(accesses_of(loop.min + loop.extent));
         const Phase around = phase;
-        lets.push_loop(loop.name, loop.min, loop.extent);
-        Stmt body = at_cluster(loop.body);
-        lets.pop_loop(loop.name);
+        Stmt body = lets.within(loop, [&] { return at_cluster(loop.body); });
         if (phase.conflicts_with(accesses_of(loop.body))) {
             body = Block::make(body, barrier());
             phase = Phase();
@@ -514,15 +500,13 @@ private:
         bool is_cluster = loop.loop_kind == LoopKind::GPUCluster;
         for_each_node(loop.body,
                       [&](const For &f) { is_cluster &= f.loop_kind != LoopKind::GPUCluster; });
-        lets.push_loop(loop.name, loop.min, loop.extent);
-        const Stmt body = is_cluster ? ClusterBody(loop.body, lets)(loop.body) : (*this)(loop.body);
-        lets.pop_loop(loop.name);
+        const Stmt body = lets.within(loop, [&] {
+            return is_cluster ? ClusterBody(loop.body, lets)(loop.body) : (*this)(loop.body);
+        });
         return loop.with<&For::body>(body);
     }
     Stmt visit(const LetStmt &let) override {
-        lets.push_let(let.name, let.value);
-        const Stmt body = (*this)(let.body);
-        lets.pop_let(let.name);
+        const Stmt body = lets.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::body>(body);
     }
     LetScope lets;

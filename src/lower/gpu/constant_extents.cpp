@@ -13,9 +13,7 @@ using namespace ir;
 
 class ConstantExtents final : public Mutator {
     Stmt visit(const LetStmt &let) override {
-        scope.push_let(let.name, let.value);
-        Stmt body = (*this)(let.body);
-        scope.pop_let(let.name);
+        Stmt body = scope.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const For &loop) override {

@@ -78,9 +78,7 @@ private:
         scope.pop_loop(loop.name);
     }
     void visit(const LetStmt &let) override {
-        scope.push_let(let.name, let.value);
-        (*this)(let.body);
-        scope.pop_let(let.name);
+        scope.within(let, [&] { (*this)(let.body); });
     }
     void add(const For &loop, size_t dimension) {
         const Expr extent = scope.expand(loop.extent);

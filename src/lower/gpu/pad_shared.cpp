@@ -100,16 +100,12 @@ private:
                        : loop.loop_kind == LoopKind::Vectorized ? vectors
                                                                 : others;
         around.push_back(&loop);
-        lets.push_loop(loop.name, loop.min, loop.extent);
-        Visitor::visit(loop);
-        lets.pop_loop(loop.name);
+        lets.within(loop, [&] { Visitor::visit(loop); });
         around.pop_back();
     }
     void visit(const LetStmt &let) override {
         (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        (*this)(let.body);
-        lets.pop_let(let.name);
+        lets.within(let, [&] { (*this)(let.body); });
     }
     void visit(const Realize &realize) override {
         if (threads.empty()) add(realize);

@@ -68,16 +68,12 @@ protected:
 private:
     Stmt visit(const LetStmt &let) override {
         const Expr value = (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        const Stmt body = (*this)(let.body);
-        lets.pop_let(let.name);
+        const Stmt body = lets.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Expr visit(const Let &let) override {
         const Expr value = (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        const Expr body = (*this)(let.body);
-        lets.pop_let(let.name);
+        const Expr body = lets.within(let, [&] { return (*this)(let.body); });
         return let.with<&Let::value, &Let::body>(value, body);
     }
     Stmt visit(const For &loop) override {

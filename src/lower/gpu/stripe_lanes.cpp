@@ -177,16 +177,12 @@ private:
     }
     Stmt visit(const LetStmt &let) override {
         const Expr value = (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        const Stmt body = (*this)(let.body);
-        lets.pop_let(let.name);
+        const Stmt body = lets.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Stmt visit(const For &loop) override {
         const Expr min = (*this)(loop.min), extent = (*this)(loop.extent);
-        lets.push_loop(loop.name, loop.min, loop.extent);
-        const Stmt body = (*this)(loop.body);
-        lets.pop_loop(loop.name);
+        const Stmt body = lets.within(loop, [&] { return (*this)(loop.body); });
         return loop.with<&For::min, &For::extent, &For::body>(min, extent, body);
     }
 
@@ -213,17 +209,13 @@ public:
             if (is_over_lanes(loop)) return over_lanes(loop);
             if (is_over_threads(loop)) throw NotStriped();
             refuse_uses(loop.min + loop.extent);
-            lets.push_loop(loop.name, loop.min, loop.extent);
-            const Stmt body = at_row(loop.body);
-            lets.pop_loop(loop.name);
+            const Stmt body = lets.within(loop, [&] { return at_row(loop.body); });
             return loop.with<&For::body>(body);
         }
         case NodeKind::LetStmt: {
             const auto &let = *s.as<LetStmt>();
             refuse_uses(let.value);
-            lets.push_let(let.name, let.value);
-            const Stmt body = at_row(let.body);
-            lets.pop_let(let.name);
+            const Stmt body = lets.within(let, [&] { return at_row(let.body); });
             return let.with<&LetStmt::body>(body);
         }
         case NodeKind::IfThenElse: {
@@ -298,9 +290,8 @@ private:
         case NodeKind::For: {
             const auto &inner = *s.as<For>();
             require_same(inner.min + inner.extent, loop);
-            lets.push_loop(inner.name, inner.min, inner.extent);
-            const Stmt body = together(inner.body, accesses, loop);
-            lets.pop_loop(inner.name);
+            const Stmt body =
+                lets.within(inner, [&] { return together(inner.body, accesses, loop); });
             return inner.with<&For::body>(body);
         }
         case NodeKind::IfThenElse: return branch(*s.as<IfThenElse>(), accesses, loop);
@@ -355,9 +346,7 @@ private:
         const Expr value = accesses(let.value);
         std::vector<LaneAccesses::Shuffle> before = std::move(accesses.shuffles);
         accesses.shuffles.clear();
-        lets.push_let(let.name, let.value);
-        const Stmt body = together(let.body, accesses, loop);
-        lets.pop_let(let.name);
+        const Stmt body = lets.within(let, [&] { return together(let.body, accesses, loop); });
         accesses.shuffles = std::move(before);
         return with_shuffles(accesses, let.with<&LetStmt::value, &LetStmt::body>(value, body));
     }
@@ -390,16 +379,12 @@ public:
 private:
     void visit(const For &loop) override {
         const For *around = std::exchange(lanes, is_over_lanes(loop) ? &loop : lanes);
-        lets.push_loop(loop.name, loop.min, loop.extent);
-        Visitor::visit(loop);
-        lets.pop_loop(loop.name);
+        lets.within(loop, [&] { Visitor::visit(loop); });
         lanes = around;
     }
     void visit(const LetStmt &let) override {
         (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        (*this)(let.body);
-        lets.pop_let(let.name);
+        lets.within(let, [&] { (*this)(let.body); });
     }
     void visit(const Store &store) override {
         Visitor::visit(store);
@@ -426,18 +411,14 @@ private:
         const bool was_in_row = in_row, was_in_lane = in_lane;
         in_row |= is_over_threads(loop);
         in_lane |= is_over_lanes(loop);
-        lets.push_loop(loop.name, loop.min, loop.extent);
-        const Stmt body = (*this)(loop.body);
-        lets.pop_loop(loop.name);
+        const Stmt body = lets.within(loop, [&] { return (*this)(loop.body); });
         in_row = was_in_row, in_lane = was_in_lane;
         if (is_kernel) lanes = 0;
         return loop.with<&For::body>(body);
     }
     Stmt visit(const LetStmt &let) override {
         if (lanes == 0) return Mutator::visit(let);
-        lets.push_let(let.name, let.value);
-        const Stmt body = (*this)(let.body);
-        lets.pop_let(let.name);
+        const Stmt body = lets.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const Allocate &a) override {

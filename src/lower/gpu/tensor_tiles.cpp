@@ -200,9 +200,7 @@ class ShareTiles final : public Mutator {
     }
     Stmt visit(const LetStmt &let) override {
         const Expr value = (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        const Stmt body = (*this)(let.body);
-        lets.pop_let(let.name);
+        const Stmt body = lets.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     // Loops over warps that use no Tile become loops over threads; their lanes are loops within.

@@ -28,15 +28,11 @@ public:
 private:
     void visit(const LetStmt &let) override {
         (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        (*this)(let.body);
-        lets.pop_let(let.name);
+        lets.within(let, [&] { (*this)(let.body); });
     }
     void visit(const Let &let) override {
         (*this)(let.value);
-        lets.push_let(let.name, let.value);
-        (*this)(let.body);
-        lets.pop_let(let.name);
+        lets.within(let, [&] { (*this)(let.body); });
     }
     void visit(const For &loop) override {
         (*this)(loop.min);

@@ -16,6 +16,28 @@ public:
     // The loop variable runs over [min, min + extent).
     void push_loop(Symbol name, const ir::Expr &min, const ir::Expr &extent);
     void pop_loop(Symbol name) { facts.intervals.erase(name); }
+    // Returns what f() does while the let, an expression or a statement, is in the scope.
+    template<typename LetNode, typename F>
+    auto within(const LetNode &let, F f) {
+        push_let(let.name, let.value);
+        const struct Pop {
+            LetScope &scope;
+            Symbol name;
+            ~Pop() { scope.pop_let(name); }
+        } pop{*this, let.name};
+        return f();
+    }
+    // The same of a loop.
+    template<typename F>
+    auto within(const ir::For &loop, F f) {
+        push_loop(loop.name, loop.min, loop.extent);
+        const struct Pop {
+            LetScope &scope;
+            Symbol name;
+            ~Pop() { scope.pop_loop(name); }
+        } pop{*this, loop.name};
+        return f();
+    }
     // Adds a condition under which the statement is run: conditions of an `if`, of a specialization
     // above all.
     void push_condition(const ir::Expr &condition);

@@ -135,9 +135,7 @@ private:
     }
     Stmt visit(const LetStmt &let) override {
         const Expr value = without_certain(let.value);
-        lets.push_let(let.name, let.value);
-        Stmt body = (*this)(let.body);
-        lets.pop_let(let.name);
+        Stmt body = lets.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Stmt visit(const For &inner) override {

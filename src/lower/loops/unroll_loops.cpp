@@ -83,9 +83,7 @@ public:
 private:
     // Expressions have no loops in them.
     Stmt visit(const LetStmt &let) override {
-        scope.push_let(let.name, let.value);
-        Stmt body = (*this)(let.body);
-        scope.pop_let(let.name);
+        Stmt body = scope.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const IfThenElse &branch) override {
@@ -96,9 +94,7 @@ private:
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
 
     Stmt visit(const For &loop) override {
-        scope.push_loop(loop.name, loop.min, loop.extent);
-        Stmt body = (*this)(loop.body);
-        scope.pop_loop(loop.name);
+        Stmt body = scope.within(loop, [&] { return (*this)(loop.body); });
         if (loop.loop_kind == LoopKind::Unrolled) return unroll(loop, body);
         return loop.with<&For::body>(body);
     }

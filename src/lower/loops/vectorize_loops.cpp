@@ -25,9 +25,7 @@ public:
 
 private:
     Stmt visit(const LetStmt &let) override {
-        scope.push_let(let.name, let.value);
-        Stmt body = (*this)(let.body);
-        scope.pop_let(let.name);
+        Stmt body = scope.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const IfThenElse &branch) override {
@@ -48,9 +46,7 @@ private:
     Stmt visit(const For &loop) override {
         bool is_vectorized = loop.loop_kind == LoopKind::Vectorized;
         vectorized += is_vectorized;
-        scope.push_loop(loop.name, loop.min, loop.extent);
-        Stmt body = (*this)(loop.body);
-        scope.pop_loop(loop.name);
+        Stmt body = scope.within(loop, [&] { return (*this)(loop.body); });
         vectorized -= is_vectorized;
         if (is_vectorized) return vectorize(loop, body);
         return loop.with<&For::body>(body);

@@ -35,15 +35,11 @@ algebra::Facts known_of(const Expr &e, const algebra::Facts &all) {
 
 class BoundAllocations final : public Mutator {
     Stmt visit(const LetStmt &let) override {
-        scope.push_let(let.name, let.value);
-        Stmt body = (*this)(let.body);
-        scope.pop_let(let.name);
+        Stmt body = scope.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const For &loop) override {
-        scope.push_loop(loop.name, loop.min, loop.extent);
-        Stmt body = (*this)(loop.body);
-        scope.pop_loop(loop.name);
+        Stmt body = scope.within(loop, [&] { return (*this)(loop.body); });
         return loop.with<&For::body>(body);
     }
     // Conditions around it, of a specialization for example, may say how large it is at most.
