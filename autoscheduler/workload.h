@@ -24,10 +24,10 @@ public:
     const std::vector<program::ParameterRef> &parameters() const { return all_parameters; }
     // Returns the bits of a scalar that is one of them.
     uint64_t scalar_bits(const program::Parameter &p) const;
-    // What is read of an image that is one of them, or its size, as it is estimated.
+    // Returns what is read of an image that is one of them, or its size, as it is estimated.
     Box box_of(const program::Parameter &p) const;
-    // How an image of this size lies in memory: with the strides that the program asks for, else
-    // dense. RuntimeError if no buffer can be so large.
+    // Returns how an image of this size lies in memory: with the strides that the program asks for,
+    // else dense. Throws RuntimeError if no buffer can be so large.
     ArrayLayout layout_of(const program::Parameter &p, const Box &box) const;
     ArrayLayout layout_of(const program::Parameter &p) const { return layout_of(p, box_of(p)); }
     std::vector<ArrayLayout> layouts_of_outputs() const;

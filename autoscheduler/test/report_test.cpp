@@ -93,7 +93,7 @@ TEST_SUITE("autoscheduler, reports") {
         };
         CHECK(has("across"));
         CHECK(has("blur"));
-        // In the page as well: a table, whose cells break, and no lines that are wider than it.
+        // The page has it as well: as a table, whose cells break, with no lines wider than it.
         const std::string page =
             to_html(problem.workload, problem.machine, result_of(problem, {2, 1}), "small");
         CHECK(page.find("<tr><td>across</td><td>") != std::string::npos);

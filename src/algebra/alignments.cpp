@@ -42,7 +42,7 @@ Alignment product(const Alignment &a, const Alignment &b) {
     return reduced(common_divisor(mm, common_divisor(mr, rm)), Wide(a.remainder) * b.remainder);
 }
 
-// What holds of the value when its arithmetic wraps in the type: modulo powers of two.
+// Returns what holds of the value when its arithmetic wraps in the type: modulo powers of two.
 Alignment wrapped(Type t, const Alignment &a) {
     if (a.modulus == 0) return t.element_of().can_represent(a.remainder) ? a : Alignment{1, 0};
     const int64_t power = a.modulus & -a.modulus;

@@ -48,8 +48,8 @@ private:
     Expr build(const void *pattern, const void *bindings, Type expected);
     // rewrite_sum.cpp
     Expr make_product(const Expr &a, const Expr &b);
-    // What a form stands for, and has to after it is recombined: a value of its type, which is what
-    // it is modulo 2^32 (or 2^64), or a whole number, which may be none of the type.
+    // Says what a form stands for, and has to after it is recombined: a value of its type, which is
+    // what it is modulo 2^32 (or 2^64), or a whole number, which may be none of the type.
     enum class Sums : uint8_t { MayWrap, AreExact };
     const LinearForm &form_for(const Expr &e, Sums sums) {
         return sums == Sums::AreExact ? known.exact_form(e) : known.form(e);

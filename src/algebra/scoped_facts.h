@@ -23,8 +23,8 @@ struct Origin {
     }
 };
 
-// What scalar arguments are taken for: coordinates and sizes, where regions and loops are thought
-// about, or numbers with which a program computes.
+// Says what scalar arguments are taken for: coordinates and sizes, where regions and loops are
+// thought about, or numbers with which a program computes.
 enum class Arguments : uint8_t { AreCoordinates, MayBeAnything };
 
 // How a value follows the leaves that are left of it when what is known of variables is put in

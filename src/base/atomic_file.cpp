@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void fail() { throw RuntimeError(std::strerror(errno)); }
 
-// Where a path leads to by links; there need not be a file. Links in /proc are not followed: they
-// stand for what a process has opened, such as its standard output, and not for the file's name.
+// Returns where a path leads to by links; there need not be a file. Links in /proc are not
+// followed: they stand for what a process has opened, such as its standard output, and not for the
+// file's name.
 fs::path follow_links(fs::path path) {
     constexpr int most_links = 40;
     for (int i = 0; i < most_links; i++) {

@@ -6,8 +6,8 @@
 
 namespace tessera {
 
-// Whether a file has reached the disk when it is committed. That takes milliseconds: it is for what
-// somebody waited for, and for what others are made of.
+// Says whether a file has reached the disk when it is committed. That takes milliseconds: it is for
+// what somebody waited for, and for what others are made of.
 enum class Durability { Ordinary, Synced };
 
 // A file that is written beside the one whose place it takes, and only takes it when all of it has

@@ -584,8 +584,8 @@ public:
         }
         return *this;
     }
-    // With a value, or with f(x, y, ...), f(const int *position), or what f() gives for each
-    // element in turn, such as a generator of random numbers.
+    // Fills it with a value, or with f(x, y, ...), f(const int *position), or what f() gives for
+    // each element in turn, such as a generator of random numbers.
     template<typename Fill> const Buffer &fill(Fill &&value, Here at = Here::current()) const {
         static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
         contents(at).raw.flags |= tessera_buffer_flag_host_dirty;

@@ -35,7 +35,7 @@ class BufferContents {
 public:
     using Shape = std::vector<tessera_dimension_t>;
 
-    // With `host` null: a shape without memory.
+    // Describes the memory at `host`; null: it is a shape without memory.
     BufferContents(Type type, Shape shape, void *host, const std::string &name);
     // Describes the same memory as `raw`, which has to outlive it.
     BufferContents(const tessera_buffer_t &raw, const std::string &name);
@@ -43,7 +43,7 @@ public:
     ~BufferContents();
     BufferContents &operator=(const BufferContents &) = delete;
 
-    // The same memory, shared, with a shape of its own.
+    // Shares the memory under a shape of its own.
     std::shared_ptr<BufferContents> alias() const;
 
     Type type() const { return raw.type; }
@@ -52,7 +52,7 @@ public:
     const tessera_dimension_t &dim(int d, const Location &at = {}) const;
     uint64_t number_of_elements() const;
     uint64_t size_in_bytes() const;
-    // How far below and above `host` elements lie (the latter: past the last), in elements.
+    // Return how far below and above `host` elements lie (the latter: past the last), in elements.
     int64_t lowest() const;
     int64_t past_highest() const;
     bool contains(const int *pos, int n) const;
@@ -115,7 +115,7 @@ using BufferContentsRef = std::shared_ptr<BufferContents>;
 BufferContents::Shape dense_shape(const std::vector<int> &extents, std::vector<int> order = {});
 // Dense, in the order of the strides of `like`, and with its mins and extents.
 BufferContents::Shape dense_shape_like(const BufferContents &like);
-// With new memory.
+// Makes them with new memory.
 BufferContentsRef make_contents(Type type, BufferContents::Shape shape, const std::string &name);
 
 // Nested loops over the elements of several buffers of one shape, innermost first.

@@ -100,7 +100,7 @@ public:
     template<typename T2>
     requires(!typed && !std::is_void_v<T2>)
     Param(const Param<T2> &other) : parameter_ref(other.parameter()) {}
-    // The same parameter; CompileError if it is of another type.
+    // Stands for the same parameter. Throws CompileError if it is of another type.
     template<std::same_as<void> Any>
     requires typed Param(const Param<Any> &other, Location at = Here::current())
         : parameter_ref(other.parameter()) {

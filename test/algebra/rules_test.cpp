@@ -157,7 +157,7 @@ Expr random_number(Random &random, Type t) {
     return make_const(t, extreme ? random.pick(extremes) : random.between(-9, 9));
 }
 
-// Of what is data, which may be anything and wraps; else a small number.
+// Returns any number of the type for data, which wraps; else a small one.
 Expr random_number(Random &random, Type t, bool is_data) {
     return is_data ? extreme_number(random, t) : random_number(random, t);
 }

@@ -116,7 +116,8 @@ private:
         return lanes;
     }
 
-    // In the low bits of a sum or product nothing depends on its type: as that of unsigned numbers.
+    // The low bits of a sum or product do not depend on its type: it is computed as that of
+    // unsigned numbers.
     Expr folded(const Expr &scalar) {
         Expr value = fold_constants(scalar);
         const Type t = scalar.type();

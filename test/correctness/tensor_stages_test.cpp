@@ -54,7 +54,7 @@ struct Product {
         a.set(matrix({sum, 64}, 0));
         b.set(matrix({64, sum}, 2));
     }
-    // In registers, for blocks of `out`; its operands in the memory of the block.
+    // Computes it in registers, for blocks of `out`, with its operands in the memory of the block.
     void schedule(Func &out, TensorInstruction instruction) {
         share(out, instruction);
         for (Func staged : {a.in(of), b.in(of)}) {

@@ -12,7 +12,7 @@ Var x("x"), y("y");
 #define FAILS_HERE(statement, part)                                                                \
     CHECK(failure([&] { (void)(statement); }) == Expected{line_of(__FILE__, __LINE__), part})
 
-// The same of what is only checked in builds without NDEBUG.
+// Does the same for what is only checked in builds without NDEBUG.
 #ifdef NDEBUG
 #define FAILS_IF_CHECKED(statement, part) (void)part
 #else

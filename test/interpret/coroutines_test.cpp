@@ -23,8 +23,8 @@ int descend(int depth) {
     return depth == 0 ? room[0] : descend(depth - 1) + room[1] + 1;
 }
 
-// What the function returns in a process of its own that may have so many addresses; false if it
-// does not come back.
+// Returns what the function does in a process of its own that may have so many addresses; false if
+// it does not come back.
 [[maybe_unused]] bool in_limited_addresses(size_t bytes, const std::function<bool()> &f) {
     const pid_t child = fork();
     if (child == 0) {

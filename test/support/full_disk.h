@@ -2,8 +2,8 @@
 #include <csignal>
 #include <sys/resource.h>
 
-// As long as it lives, no file may grow beyond so many bytes: what writes more fails, as on a disk
-// that is full.
+// Keeps files from growing beyond so many bytes as long as it lives: what writes more fails, as on
+// a disk that is full.
 class FullDisk {
 public:
     explicit FullDisk(rlim_t bytes) : handler(std::signal(SIGXFSZ, SIG_IGN)) {

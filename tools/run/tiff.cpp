@@ -29,7 +29,7 @@ int keep_first(TIFF *, void *reason, const char *, const char *format, va_list a
 // An open file, and what libtiff says of it.
 class TiffFile {
 public:
-    // To read it.
+    // Opens it to be read.
     explicit TiffFile(const std::string &path) : handle(nullptr, TIFFClose) {
         open([&](TIFFOpenOptions *options) { return TIFFOpenExt(path.c_str(), "r", options); });
     }
@@ -45,8 +45,8 @@ public:
         if (!worked) fail();
     }
     TIFF *get() const { return handle.get(); }
-    // What libtiff has warned of first since the last time; it does so at every tag that is not
-    // its.
+    // Returns what libtiff has warned of first since the last time; it does so at every tag that is
+    // not its.
     std::string take_warning() { return std::exchange(warning, ""); }
     template<typename T> T field(uint32_t tag) const {
         T value{};
@@ -226,7 +226,7 @@ Array read_converted(const TiffFile &file, const Layout &l) {
         l.channels == 1;
     Array image({tessera_type_uint, 8}, extents_of(l.width, l.height, grey ? 1 : 3));
     std::vector<uint32_t> pixels(size_t(l.width) * size_t(l.height));
-    // As the samples lie: libtiff would only do half of the orientations.
+    // The samples stay as they lie: libtiff would only do half of the orientations.
     file.require(TIFFReadRGBAImageOriented(file.get(), uint32_t(l.width), uint32_t(l.height),
                                            pixels.data(), l.orientation, 1) == 1);
     for (size_t c = 0; c < size_t(image.extent(2)); c++) {

@@ -61,8 +61,8 @@ Pattern max(const Pattern &a, const Pattern &b);
 Pattern select(const Pattern &c, const Pattern &a, const Pattern &b);
 Pattern fold(const Pattern &a);  // over constants only
 
-// Which operands a rule holds for. Any: floats too. Integer: also where arithmetic wraps. Wide:
-// signed integers of 32 and 64 bits, whatever wraps. Exact: those of which no sum or product
+// Says which operands a rule holds for. Any: floats too. Integer: also where arithmetic wraps.
+// Wide: signed integers of 32 and 64 bits, whatever wraps. Exact: those of which no sum or product
 // overflows, which are made of coordinates and not of data. Boolean: bool.
 enum class Domain : uint8_t { Any, Integer, Wide, Exact, Boolean };
 

@@ -7,7 +7,8 @@ using namespace tessera::lower;
 
 namespace {
 
-// Of a function that reads an input `source`, whose memory is at multiples of so many bytes.
+// Returns what becomes of a function that reads an input `source`, whose memory is at multiples of
+// so many bytes.
 std::string aligned(int bytes, std::string_view body) {
     const program::ParameterRef in =
         program::make_buffer_parameter(Symbol::interned("source"), Float(32), 1);
