@@ -2,6 +2,7 @@
 #include "base/ref.h"
 #include "base/symbol.h"
 #include "ir/type.h"
+#include <concepts>
 #include <cstdint>
 
 namespace tessera::ir {
@@ -108,6 +109,12 @@ public:
     Expr(float16_t value);
     Expr(bfloat16_t value);
     explicit Expr(double value);
+    // A double that is not written as an Expr would make all that it meets 64 bits wide.
+    template<std::same_as<double> T>
+    Expr(T) {
+        static_assert(!std::same_as<T, double>,
+                      "a double beside an expression: write 0.5f, or Expr(0.5) if it is to be one");
+    }
     explicit Expr(bool value);
     Expr(const std::string &value);
     Expr(const char *value);

@@ -13,8 +13,11 @@ struct WrittenExpr : Expr {
     template<typename T>
     requires(!std::same_as<std::remove_cvref_t<T>, WrittenExpr> && std::convertible_to<T, Expr>)
     WrittenExpr(T &&e, Location at = std::source_location::current())
-        : Expr(static_cast<T &&>(e)), at(at) {}
+        : Expr(implicitly(static_cast<T &&>(e))), at(at) {}
     Location at;
+
+private:
+    static Expr implicitly(Expr e) { return e; }  // a double is none of its own accord
 };
 
 }  // namespace tessera::ir
