@@ -47,6 +47,10 @@ public:
         std::lock_guard lock(mutex);
         return entries.size();
     }
+    size_t total_weight() const {
+        std::lock_guard lock(mutex);
+        return weight;
+    }
     void set_limit(size_t most) {
         std::lock_guard lock(mutex);
         limit = most;

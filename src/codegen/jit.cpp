@@ -11,6 +11,7 @@
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <numeric>
 
@@ -83,6 +84,16 @@ Objects make_objects(const ir::Module &module, const Target &target, const Optio
     return objects;
 }
 
+// Of what stays in memory when the object is linked.
+size_t bytes_of(const llvm::MemoryBuffer &object) {
+    size_t bytes = 0;
+    const auto file = must(llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef()));
+    for (const llvm::object::SectionRef &section : file->sections()) {
+        if (section.isText() || section.isData() || section.isBSS()) bytes += section.getSize();
+    }
+    return bytes;
+}
+
 void define_symbols(orc::LLJIT &jit, const ExternSymbols &symbols) {
     orc::SymbolMap map;
     auto define = [&](const std::string &name, void *address) {
@@ -118,6 +129,7 @@ struct JitModule::Code {
     ~Code();
     std::unique_ptr<orc::LLJIT> jit;
     std::map<std::string, void *> functions;
+    size_t bytes = 0;
     // What the JIT tells besides what its functions return.
     std::vector<std::string> missing;  // functions that it cannot find
     std::string reports;
@@ -166,7 +178,10 @@ void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module
     jit->getExecutionSession().setErrorReporter(
         [this](llvm::Error error) { report(std::move(error)); });
     define_symbols(*jit, symbols);
-    for (Object &object : objects) must(jit->addObjectFile(std::move(object)));
+    for (Object &object : objects) {
+        bytes += bytes_of(*object);
+        must(jit->addObjectFile(std::move(object)));
+    }
     for (const ir::LoweredFunction &f : module.functions) {
         for (const std::string &name : {f.name, f.name + "_argv"}) {
             functions[name] = look_up(name, options);
@@ -196,6 +211,8 @@ void *JitModule::address(const std::string &name) const {
     }
     return found->second;
 }
+
+size_t JitModule::bytes() const { return code->bytes; }
 
 JitModule::ArgvFunction JitModule::argv_function(const std::string &name) const {
     return reinterpret_cast<ArgvFunction>(address(name + "_argv"));

@@ -23,19 +23,12 @@ struct Key {
     }
 };
 
-// Code that is not used any more goes once so much has been compiled since. It is about as large as
-// the statements that it was made of, which are kept with it: some hundred bytes a node.
-constexpr size_t most_kept = 1000, most_nodes_kept = 4'000'000;
-
-size_t nodes_of(const CompiledRef &compiled) {
-    size_t nodes = 0;
-    for (const ir::LoweredFunction &f : compiled->module().functions)
-        nodes += ir::count_nodes(f.body);
-    return nodes;
-}
+// What is not used any more goes once so much has been compiled since.
+constexpr size_t most_kept = 1000, most_bytes_kept = size_t(512) << 20;
 
 struct Cache {
-    LeastRecentlyUsed<Key, CompiledRef> kept{most_kept, most_nodes_kept, nodes_of};
+    LeastRecentlyUsed<Key, CompiledRef> kept{
+        most_kept, most_bytes_kept, [](const CompiledRef &compiled) { return compiled->bytes(); }};
     std::atomic<uint64_t> compiled{0}, found{0};
 };
 
@@ -152,6 +145,14 @@ int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args)
     return code;
 }
 
+size_t CompiledPipeline::bytes() const {
+    constexpr size_t bytes_of_node = 100;
+    size_t bytes = code ? code->bytes() : 0;
+    for (const ir::LoweredFunction &f : lowered.functions)
+        bytes += bytes_of_node * ir::count_nodes(f.body);
+    return bytes;
+}
+
 CompiledRef compile(const program::Program &program, const Target &target, const Externs &externs) {
     auto now = [&] {
         cache().compiled++;
@@ -171,7 +172,9 @@ CompiledRef compile(const program::Program &program, const Target &target, const
     return code;
 }
 
-CacheCounts cache_counts() { return {cache().compiled.load(), cache().found.load()}; }
+CacheCounts cache_counts() {
+    return {cache().compiled.load(), cache().found.load(), cache().kept.total_weight()};
+}
 
 void clear_cache() { cache().kept.clear(); }
 

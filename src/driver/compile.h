@@ -29,6 +29,8 @@ public:
     int call(JITUserContext *context, std::span<void *const> args) const;
     // The C function, int (user_context, arguments...); null with Target::Interpret.
     void *address() const;
+    // How much memory it takes, about: its code, and the statements that the code was made of.
+    size_t bytes() const;
 
 private:
     ir::Module lowered;
@@ -41,13 +43,15 @@ private:
 };
 
 // Compiles, or finds what was compiled before for an equal program, target and externs: the 1,000
-// that were used last. From several threads at once, too. Throws CompileError.
+// that were used last, unless they are larger than 512 MiB together. From several threads at once,
+// too. Throws CompileError.
 CompiledRef compile(const program::Program &program, const Target &target,
                     const Externs &externs = {});
 
-// How many programs the calls of `compile` have compiled, and how often they found one.
+// How many programs the calls of `compile` have compiled, how often they found one, and how large
+// those are together that they would find now.
 struct CacheCounts {
-    uint64_t compiled = 0, found = 0;
+    uint64_t compiled = 0, found = 0, bytes = 0;
 };
 CacheCounts cache_counts();
 // Forgets what is compiled; what is in use stays.

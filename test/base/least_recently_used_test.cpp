@@ -44,12 +44,14 @@ TEST_SUITE("least recently used") {
         CHECK(is_made(cache, "bbbb"));
         CHECK_FALSE(is_made(cache, "aaaa"));
         CHECK(is_made(cache, "cccc"));  // in the place of b
+        CHECK(cache.total_weight() == 8);
         CHECK_FALSE(is_made(cache, "aaaa"));
         CHECK(cache.size() == 2);
         CHECK(is_made(cache, "a long one indeed"));
         CHECK_FALSE(is_made(cache, "a long one indeed"));
         CHECK(cache.size() == 1);
         cache.clear();
+        CHECK(cache.total_weight() == 0);
         CHECK(is_made(cache, "aaaa"));
         CHECK(is_made(cache, "bbbb"));
         CHECK(cache.size() == 2);

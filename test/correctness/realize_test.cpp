@@ -131,6 +131,22 @@ TEST_SUITE("realize") {
         CHECK(driver::cache_counts().compiled == before.compiled);
         CHECK(second(3) == first(3));
     }
+    TEST_CASE("the cache counts the bytes of machine code") {
+        // In vectors, sin is called for each lane: as many statements, and more code.
+        const auto bytes_with = [](int lanes) {
+            Var x("x");
+            Func f("of_lanes");
+            f(x) = sin(cast<float>(x));
+            JITSharedRuntime::release_all();
+            CHECK(driver::cache_counts().bytes == 0);
+            f.vectorize(x, lanes).compile_jit();
+            return driver::cache_counts().bytes;
+        };
+        const uint64_t few = bytes_with(8), many = bytes_with(64);
+        CHECK(few > 0);
+        CHECK(many > few + 56 * 5);  // a call has at least five bytes
+        JITSharedRuntime::release_all();
+    }
     TEST_CASE("the bounds of inputs are inferred") {
         Var x("x"), y("y");
         ImageParam im(UInt(8), 2, "im");
