@@ -198,8 +198,9 @@ TEST_SUITE("autoscheduler, tuning") {
         trials_of("9", nine);
         REQUIRE(nine.size() == 2);
         CHECK(nine[0] + nine[1] == 9);
-        CHECK(nine[0] >= 4);
-        CHECK(nine[1] >= 1);  // there are few schedules of it by rules
+        // Which of them has more is decided by what was gained, which depends on the machine.
+        CHECK(nine[0] >= 1);
+        CHECK(nine[1] >= 1);
         CHECK(warnings.text() == "");
         trials_of("1", one);
         CHECK(one == std::vector<int>{1, 0});

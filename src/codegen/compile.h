@@ -68,7 +68,7 @@ public:
     // InternalError if there is no function of this name in the module.
     ArgvFunction argv_function(const std::string &name) const;
     void *address(const std::string &name) const;  // of the C function
-    size_t bytes() const;                          // of its code and constants
+    size_t bytes() const;                          // returns how many its code and constants take
 
 private:
     struct Code;

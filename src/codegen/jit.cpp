@@ -84,7 +84,7 @@ Objects make_objects(const ir::Module &module, const Target &target, const Optio
     return objects;
 }
 
-// Of what stays in memory when the object is linked.
+// Returns how many bytes of the object stay in memory when it is linked.
 size_t bytes_of(const llvm::MemoryBuffer &object) {
     size_t bytes = 0;
     const auto file = must(llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef()));
