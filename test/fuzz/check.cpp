@@ -476,4 +476,54 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
     }
 }
 
+namespace {
+
+// Runs the pipeline; the inputs and outputs give back what they have on the device. Returns what
+// the run is refused for.
+std::string run_and_free(const Plan &plan, Built &built, const Target &target) {
+    std::string refusal;
+    {
+        const Buffers outputs = make_outputs(plan, built);
+        try {
+            built.pipeline.realize(RealizationArg(outputs), target);
+        } catch (const RuntimeError &e) {
+            if (!is_refusal(e.what())) throw;
+            refusal = e.what();
+        }
+    }
+    for (Buffer<> &image : built.images) {
+        if (image.defined()) image.device_free();
+    }
+    for (ImageParam &in : built.params) {
+        Buffer<> image = in.defined() ? in.get() : Buffer<>();
+        if (image.defined()) image.device_free();
+    }
+    return refusal;
+}
+
+}  // namespace
+
+Report run_on_device(const Plan &plan, const std::function<uint64_t()> &bytes_in_use) {
+    set_warning_handler([](const std::string &) {});
+    const Target target("host-jit-cuda"), asked("host-jit-cuda-interpret");
+    try {
+        Built plain = build(plan, false), built = build(plan, true);
+        set_handlers(built);
+        set_inputs(plan, built, plain, make_outputs(plan, built), asked);
+        const std::string refusal = run_and_free(plan, built, target);
+        const uint64_t before = bytes_in_use();
+        run_and_free(plan, built, target);
+        const uint64_t after = bytes_in_use();
+        if (after != before) {
+            return {Outcome::Fails, "memory of the device is lost",
+                    str(int64_t(after - before), " bytes by one run. ", refusal)};
+        }
+        return {refusal.empty() ? Outcome::Agrees : Outcome::Refused, "", refusal};
+    } catch (const CompileError &e) {
+        return {Outcome::Refused, "refused", e.what()};
+    } catch (const std::exception &e) {
+        return {is_refusal(e.what()) ? Outcome::Refused : Outcome::Fails, "run", e.what()};
+    }
+}
+
 }  // namespace tessera::fuzz

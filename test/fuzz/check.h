@@ -29,8 +29,12 @@ void check_auto_schedules(bool on);
 // code that computes so much that the interpreter has given up on it.
 Report check_here(const Plan &plan, const std::function<void()> &before_long_run = {});
 
-// The same in a process of its own: a crash is a report, and so are more than so many seconds of
-// work, unless they are spent in a run that is told of before.
+// Runs the plan twice on the GPU that the driver has, whatever it computes there. Fails if more is
+// in use after the second run than after the first.
+Report run_on_device(const Plan &plan, const std::function<uint64_t()> &bytes_in_use);
+
+// What check_here does, in a process of its own: a crash is a report, and so are more than so many
+// seconds of work, unless they are spent in a run that is told of before.
 Report check(const Plan &plan, int seconds = 20);
 
 // Checks plans, up to `jobs` at once: `next` gives the next seed (false: no more), `done` is told.

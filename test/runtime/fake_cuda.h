@@ -20,7 +20,8 @@ struct FakeLaunch {
 
 using FakeKernelFunction = void (*)(const FakeLaunch &launch);
 
-// A kernel that every module has; its arguments have 8 bytes each.
+// A kernel that every module has; its arguments have 8 bytes each. One named "*" stands for all
+// others.
 struct FakeKernel {
     const char *name;
     int arguments;
