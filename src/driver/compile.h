@@ -29,7 +29,8 @@ public:
     int call(JITUserContext *context, std::span<void *const> args) const;
     // The C function, int (user_context, arguments...); null with Target::Interpret.
     void *address() const;
-    // Returns about how many bytes it takes: its code, and the statements that the code was made of.
+    // Returns about how many bytes it takes: its code, and the statements that the code was made
+    // of.
     size_t bytes() const;
 
 private:

@@ -1,14 +1,10 @@
 #include "ir/lexer.h"
 #include "base/error.h"
+#include "ir/text.h"
 #include <cctype>
 
 namespace tessera::ir::text {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word_start(char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$';
-}
 
 class Lexer {
 public:

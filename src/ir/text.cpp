@@ -44,16 +44,15 @@ bool read_element_type(std::string_view word, Type &type) {
     return false;
 }
 
-bool is_start(char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$';
-}
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 Type argument_type(const std::vector<Expr> &args, size_t i) {
     return i < args.size() ? args[i].type() : Int(32);
 }
 
 }  // namespace
+
+bool is_word_start(char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$';
+}
 
 bool is_keyword(std::string_view word) { return contains(keywords, word); }
 
@@ -66,9 +65,9 @@ bool is_builtin(std::string_view word) {
 }
 
 bool is_identifier(std::string_view word) {
-    if (word.empty() || !is_start(word[0])) return false;
+    if (word.empty() || !is_word_start(word[0])) return false;
     size_t i = 1;
-    while (i < word.size() && (is_start(word[i]) || is_digit(word[i]))) i++;
+    while (i < word.size() && (is_word_start(word[i]) || is_digit(word[i]))) i++;
     while (i + 1 < word.size() && word[i] == '.' && is_digit(word[i + 1])) {
         for (i++; i < word.size() && is_digit(word[i]);) i++;
     }

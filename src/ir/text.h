@@ -7,6 +7,10 @@
 // The conventions shared by the printer and the parser of IR text. For these two only.
 namespace tessera::ir::text {
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// Returns true if an identifier may begin with it.
+bool is_word_start(char c);
+
 // Words that mean something wherever they stand; a symbol of that text is quoted.
 bool is_keyword(std::string_view word);
 // Words that mean something before an opening parenthesis only: types, `min`, `x8`, intrinsics.

@@ -9,8 +9,6 @@
 namespace tessera::program {
 namespace {
 
-using Functions = std::unordered_map<Symbol, FunctionRef>;
-
 // The wrapper of that name below `f`, wrappers of wrappers included.
 FunctionContents *find_wrapper(const FunctionContents &f, Symbol name) {
     for (const auto &[consumer, wrapper] : f.wrappers) {

@@ -4,6 +4,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/gpu/bank_conflicts.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/loops/let_scope.h"
 #include <algorithm>
@@ -14,8 +15,6 @@ namespace tessera::lower {
 using namespace ir;
 
 namespace {
-
-constexpr int widest_access = 16;  // bytes
 
 // How many of so many lanes are accessed at once at best.
 int lanes_at_once(const Type &type) {

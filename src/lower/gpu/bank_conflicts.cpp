@@ -7,7 +7,7 @@ namespace tessera::lower {
 
 namespace {
 
-constexpr int banks = 32, word_bytes = 4;
+constexpr int banks = 32;
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 

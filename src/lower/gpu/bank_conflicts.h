@@ -5,6 +5,8 @@
 namespace tessera::lower {
 
 constexpr int warp_threads = 32;
+constexpr int word_bytes = 4;      // of a bank
+constexpr int widest_access = 16;  // bytes that a thread loads or stores at once
 
 // What the threads of one warp access at once in the memory of their block.
 struct WarpAccess {

@@ -14,9 +14,9 @@ using algebra::simplify;
 namespace {
 
 // The loops over blocks of one kernel, outermost first, with the lets between them.
-class BlockNest {
+class GridNest {
 public:
-    explicit BlockNest(const For &outermost) : origin(outermost.origin) {
+    explicit GridNest(const For &outermost) : origin(outermost.origin) {
         Stmt s(&outermost);
         while (true) {
             if (const auto *loop = s.as<For>(); loop && loop->loop_kind == LoopKind::GPUBlock) {
@@ -137,7 +137,7 @@ class OrderBlocks final : public Mutator {
         if (loop.loop_kind != LoopKind::GPUBlock) return Mutator::visit(loop);
         const LoopOrigin &o = loop.origin;
         if (o.block_group == 0 && o.blocks_per_processor == 0) return Stmt(&loop);
-        return BlockNest(loop).ordered();
+        return GridNest(loop).ordered();
     }
 };
 

@@ -21,9 +21,6 @@ using algebra::simplify;
 
 namespace {
 
-constexpr int widest_access = 16;  // bytes
-constexpr int word_bytes = 4;
-
 // Storage of a block that may get longer rows.
 struct Storage {
     const Realize *node;

@@ -19,7 +19,7 @@ using namespace ir;
 // More copies than this are a mistake rather than a wish.
 constexpr int64_t most_copies = 1 << 16;
 // Of more operations than this in all copies it is said that they take long to compile.
-constexpr int64_t many_operations = 200'000;
+constexpr int64_t many_unrolled_operations = 200'000;
 
 // Selects within one another that compare one expression with constants, as mux() makes them.
 struct Choice {
@@ -114,7 +114,7 @@ private:
 // Once: what is unrolled around it has more.
 void UnrollLoops::warn_of_many(const For &loop, int64_t copies, const Stmt &copy) {
     auto operations = int64_t(count_nodes(copy));
-    if (warned || copies * operations <= many_operations) return;
+    if (warned || copies * operations <= many_unrolled_operations) return;
     warned = true;
     warn(loop.origin.kind_written,
          str("unrolling ", loop_name(loop), " makes ", copies, " copies of its body, of ",

@@ -115,7 +115,7 @@ void leave(Conditions &conditions, Symbol bound, const algebra::Interval &values
 
 // Operations within one another in a condition that is worth its evaluation: a chain of lets, each
 // of which is chosen by the one before, has conditions that grow with every step.
-constexpr int deepest_condition = 50;
+constexpr int deepest_skip_condition = 50;
 
 // The same, of a let.
 void leave_let(Conditions &conditions, Symbol bound, const Expr &value) {
@@ -123,7 +123,7 @@ void leave_let(Conditions &conditions, Symbol bound, const Expr &value) {
     std::vector<Symbol> always;
     for (auto &[func, condition] : conditions.sometimes) {
         if (!condition.uses(bound)) continue;
-        if (condition.expr->depth + value->depth > deepest_condition) {
+        if (condition.expr->depth + value->depth > deepest_skip_condition) {
             always.push_back(func);
         } else {
             condition = substitute(bound, value, condition.expr);
