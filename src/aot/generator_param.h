@@ -253,13 +253,19 @@ constexpr bool is_generator_param = false;
 template<typename T>
 constexpr bool is_generator_param<GeneratorParam<T>> = true;
 
-template<typename T>
-const T &plain(const T &value) {
-    return value;  // NOLINT(bugprone-return-const-ref-from-parameter): used at once
-}
-template<typename T>
-const T &plain(const GeneratorParam<T> &param) {
-    return param.value();
+// Returns what stands for an operand beside one of type Other: the value of a parameter. A double
+// beside an expression would have to be written as one, and a parameter is one already.
+template<typename Other, typename T>
+const auto &plain(const T &operand) {
+    constexpr bool beside_expr = !std::is_arithmetic_v<Other> && !is_generator_param<Other> &&
+                                 std::convertible_to<Other, Expr>;
+    if constexpr (!is_generator_param<T>) {
+        return operand;  // NOLINT(bugprone-return-const-ref-from-parameter): used at once
+    } else if constexpr (std::same_as<T, GeneratorParam<double>> && beside_expr) {
+        return static_cast<const Expr &>(operand);
+    } else {
+        return operand.value();
+    }
 }
 
 }  // namespace detail
@@ -268,8 +274,9 @@ const T &plain(const GeneratorParam<T> &param) {
 #define TESSERA_PARAM_OPERATOR(op)                                                                 \
     template<typename A, typename B>                                                               \
     requires(detail::is_generator_param<A> || detail::is_generator_param<B>)                       \
-    auto operator op(const A &a, const B &b)->decltype(detail::plain(a) op detail::plain(b)) {     \
-        return detail::plain(a) op detail::plain(b);                                               \
+    auto operator op(const A &a, const B &b)                                                       \
+        ->decltype(detail::plain<B>(a) op detail::plain<A>(b)) {                                   \
+        return detail::plain<B>(a) op detail::plain<A>(b);                                         \
     }
 TESSERA_PARAM_OPERATOR(+)
 TESSERA_PARAM_OPERATOR(-)
@@ -288,8 +295,8 @@ TESSERA_PARAM_OPERATOR(||)
 #define TESSERA_PARAM_FUNCTION(f)                                                                  \
     template<typename A, typename B>                                                               \
     requires(detail::is_generator_param<A> || detail::is_generator_param<B>)                       \
-    auto f(const A &a, const B &b) -> decltype(f(detail::plain(a), detail::plain(b))) {            \
-        return f(detail::plain(a), detail::plain(b));                                              \
+    auto f(const A &a, const B &b) -> decltype(f(detail::plain<B>(a), detail::plain<A>(b))) {      \
+        return f(detail::plain<B>(a), detail::plain<A>(b));                                        \
     }
 TESSERA_PARAM_FUNCTION(min)
 TESSERA_PARAM_FUNCTION(max)

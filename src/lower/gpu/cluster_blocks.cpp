@@ -98,9 +98,9 @@ private:
 };
 
 // The elements of a buffer from the first to the last one.
-struct Reach {
+struct ElementRange {
     int64_t first, last;
-    void add(const Reach &more) {
+    void add(const ElementRange &more) {
         first = std::min(first, more.first);
         last = std::max(last, more.last);
     }
@@ -109,9 +109,9 @@ struct Reach {
 // Storage at the level of a cluster.
 struct ClusterStorage {
     const Allocate *node;
-    std::map<int64_t, Reach> written;  // by each block
-    bool is_known = true;              // what blocks write
-    int64_t piece = 0;                 // the elements that each block has
+    std::map<int64_t, ElementRange> written;  // by each block
+    bool is_known = true;                     // what blocks write
+    int64_t piece = 0;                        // the elements that each block has
 };
 
 // What a cluster accesses of such storage.
@@ -136,7 +136,7 @@ public:
 private:
     struct Read {
         int64_t block;
-        std::optional<Reach> reach;
+        std::optional<ElementRange> reach;
     };
 
     void visit(const For &loop) override {
@@ -203,13 +203,13 @@ private:
         Visitor::visit(c);
     }
 
-    std::optional<Reach> reach_of(const Expr &index) const {
-        std::optional<Reach> all_lanes;
+    std::optional<ElementRange> reach_of(const Expr &index) const {
+        std::optional<ElementRange> all_lanes;
         for (int i = 0; i < index.type().lanes(); i++) {
             const Expr e = simplify(lets.expand(remove_likely(lane_of(index, i))));
             const auto first = algebra::constant_lower_bound(e, lets.known()), last = last_of(e);
             if (!first || !last) return {};
-            const Reach reach{*first, *last};
+            const ElementRange reach{*first, *last};
             if (all_lanes)
                 all_lanes->add(reach);
             else
