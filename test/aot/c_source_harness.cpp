@@ -100,7 +100,7 @@ std::string compare_with_c(const std::vector<Func> &funcs, const std::vector<int
             got.emplace_back(t, sizes);
         }
     }
-    pipeline.realize(RealizationArg(expected), options.target);
+    pipeline.realize(RealizationArg(expected), options.target.with_feature(Target::Interpret));
     CLibrary library(pipeline, options);
     CHECK(library.call(got) == 0);
     for (size_t k = 0; k < got.size(); k++) {

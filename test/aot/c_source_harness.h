@@ -5,8 +5,7 @@
 #include <vector>
 
 // Pipelines as C source: compiled by a C compiler with all its warnings as errors, linked with the
-// runtime as a shared library, called, and compared with what the same pipeline computes as machine
-// code.
+// runtime as a shared library, called, and compared with what the interpreter computes.
 namespace tessera::test {
 
 // A C source in a shared library with a runtime of its own, which is never unloaded: its threads

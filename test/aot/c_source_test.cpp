@@ -8,8 +8,7 @@
 using namespace tessera;
 using namespace tessera::test;
 
-// Each feature of the language, as C source. What is compared with machine code is checked there
-// against plain C++ (test/codegen, test/correctness).
+// Each feature of the language, as C source, beside the interpreter.
 namespace {
 
 Var x("x"), y("y");
