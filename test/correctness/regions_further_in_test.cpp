@@ -295,6 +295,36 @@ TEST_SUITE("storage around what is computed further in") {
             CHECK(again(0) == 10);
         }
     }
+    TEST_CASE("a loop of one iteration slides no window, and rounds nothing up behind it") {
+        Var x("x"), y("y"), c("c"), yo("yo"), yi("yi"), cs("cs"), cu("cu");
+        // Of three colours, or six in two iterations, which move the colours that are needed.
+        for (int colours : {3, 6}) {
+            CAPTURE(colours);
+            ImageParam in(Int(32), 3, "in");
+            std::vector<Func> all = {Func("f"), Func("g"), Func("h"), Func("out")};
+            all[0](x, y, c) = in(x, y, c) + in(x, y + 1, c);
+            for (size_t i = 1; i < all.size(); i++)
+                all[i](x, y, c) = all[i - 1](x, y, c) + all[i - 1](x, y + 1, c);
+            Func out = all.back();
+            all.pop_back();
+            out.bound(c, 0, colours).split(y, yo, yi, 8).split(c, cs, cu, 3);
+            out.reorder(x, cu, yi, cs, yo);
+            for (Func &f : all)
+                f.store_at(out, yo).compute_at(out, yi).split(c, cs, cu, 3).unroll(cu);
+            const Target interpreter = get_host_target().with_feature(Target::Interpret);
+            out.infer_input_bounds({5, 16, colours}, interpreter);
+            Buffer<int> image = in.get();
+            CHECK(image.dim(1).extent() == 20);
+            if (colours == 3) CHECK(image.dim(2).extent() == 3);
+            image.for_each_element([&](int i, int j, int k) { image(i, j, k) = i + j + 100 * k; });
+            for (const Target &target : {get_host_target(), interpreter}) {
+                const Buffer<int> got = out.realize({5, 16, colours}, target);
+                got.for_each_element([&](int i, int j, int k) {
+                    REQUIRE(got(i, j, k) == 16 * (i + j + 100 * k) + 32);
+                });
+            }
+        }
+    }
     TEST_CASE("hoisted storage is as large as it needs to be where an index has a far lower end") {
         Var x("x"), outer("outer"), o("o"), i("i");
         for (int lowest : {INT32_MIN, INT32_MIN + 1}) {

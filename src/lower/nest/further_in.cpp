@@ -2,6 +2,7 @@
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/nest/regions.h"
 #include "lower/storage/production_path.h"
@@ -113,6 +114,52 @@ bool RegionInference::follows(const Expr &e, Origins &origins) {
         origins.known[v.name] = found;
     });
     return found;
+}
+
+bool RegionInference::moves(const Expr &e) {
+    bool any = false;
+    for_each_node(e, [&](const ir::Variable &v) {
+        const auto *parameter = dynamic_cast<const program::Parameter *>(v.referent.get());
+        any = any || (!parameter && moves(v.name));
+    });
+    for_each_node(e, [&](const BufferProperty &) { any = true; });
+    for_each_node(e, [&](const Call &) { any = true; });
+    return any;
+}
+
+bool RegionInference::moves(Symbol variable) {
+    auto [known, is_new] = moving.try_emplace(variable, true);
+    if (!is_new || !insertion_point.owner) return known->second;
+    const Substitution bounded = bounded_region(*insertion_point.owner);
+    bool found = true;
+    if (auto end = bounded.find(variable); end != bounded.end()) {
+        found = moves(end->second);
+    } else {
+        const auto &loops = insertion_point.owner->loops;
+        const auto loop = std::ranges::find(loops, variable, &StageNest::Loop::symbol);
+        if (loop != loops.end())
+            found = !is_one(simplify(substitute(bounded, loop->extent))) || moves(loop->min);
+    }
+    return moving[variable] = found;
+}
+
+// Returns the ends of the stage's region along the dimensions of which `bound` says all.
+Substitution RegionInference::bounded_region(const StageNest &nest) const {
+    const program::FunctionContents &f = nest.func;
+    Substitution ends;
+    if (nest.stage + 1 != int(f.stages.size())) return ends;
+    const RegionSymbols &symbols = built.region_symbols.at(f.name).at(size_t(nest.stage));
+    for (size_t d = 0; d < f.args.size(); d++) {
+        std::vector<const program::BoundDirective *> all;
+        for (const auto &[bound, at] : f.schedule.bounds) {
+            if (bound.var == f.args[d]) all.push_back(&bound);
+        }
+        if (all.size() != 1 || !all[0]->min.defined() || !all[0]->extent.defined()) continue;
+        const Expr min = cast(Int(32), all[0]->min), extent = cast(Int(32), all[0]->extent);
+        ends[symbols.min[d]] = simplify(min);
+        ends[symbols.max[d]] = simplify(min + extent - 1);
+    }
+    return ends;
 }
 
 namespace {

@@ -477,6 +477,7 @@ void RegionInference::apply_bounds(const program::FunctionContents &f, Box &box,
 
 Expr RegionInference::bind(Symbol symbol, const Expr &value) {
     lets.push_back({symbol, value});
+    moving[symbol] = moves(value);
     Expr known = fixed_value(value);
     if (known.defined()) fixed[symbol] = known;
     return Variable::make(Int(32), symbol);
@@ -516,7 +517,8 @@ StageRegion RegionInference::bind(const program::FunctionContents &f, int stage,
         Expr first = bind(min_symbol, box[d].min);
         Expr extent = simplify(box[d].max - box[d].min);
         std::optional<int64_t> multiple = granularity(f, int(d));
-        bool may_slide = computed_here && is_stored_outside(f) && multiple;
+        bool may_slide = computed_here && is_stored_outside(f) && multiple &&
+                         (moves(box[d].min) || moves(box[d].max));
         if (may_slide && *multiple == 1 && is_pure_in_all_stages(f, int(d)))
             sliding.emplace(min_symbol, max_symbol);
         if (!is_const(extent)) {

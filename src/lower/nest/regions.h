@@ -139,6 +139,11 @@ private:
     };
     // Returns true if e is computed, through lets, from a symbol of that kind.
     bool follows(const ir::Expr &e, Origins &origins);
+    // Returns true if e may be another value in another iteration of a loop, or if that is not
+    // known: a loop of one iteration moves nothing.
+    bool moves(const ir::Expr &e);
+    bool moves(Symbol variable);
+    ir::Substitution bounded_region(const StageNest &nest) const;
     // Where a stage that is computed further in ends at the latest when its region is this.
     std::optional<int64_t> most_points(const algebra::Interval &ends) const;
     ir::Expr latest_end(const StageNest &nest, int d, const StageRegion &there,
@@ -179,7 +184,8 @@ private:
     std::optional<StageRegion> bound_piece;
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
-    ir::Substitution fixed;  // the lets that depend on parameters at most
+    ir::Substitution fixed;                   // the lets that depend on parameters at most
+    std::unordered_map<Symbol, bool> moving;  // variables: whether they move
     Origins sliding_ends{[this](Symbol s) { return built.sliding.contains(s); }, {}};
 };
 
