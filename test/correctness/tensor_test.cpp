@@ -329,6 +329,14 @@ TEST_SUITE("tensor cores") {
         CHECK(why.find(
                   "an operand of mma.sync m16n8k16 is indexed by a row or a column and by what is "
                   "summed, each in one dimension, one after the other") != std::string::npos);
+        const Sizes wide{64, 96, 64, 64, 96, 64, 96, 64, 2};
+        Product by_columns(wide, true, true);
+        by_columns.schedule(wide, TensorInstruction::WGMMA);
+        const std::string not_whole = refusal([&] { ptx_of(by_columns); });
+        CAPTURE(not_whole);
+        CHECK(not_whole.find("tensor_test.cpp:") == 0);
+        CHECK(not_whole.find("that is stored along its columns has a multiple of 64 of them for "
+                             "each instruction, and not 96") != std::string::npos);
         Sizes uneven = s;
         uneven.k = 80;
         Product guarded(uneven, true, true);
