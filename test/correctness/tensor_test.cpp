@@ -335,8 +335,9 @@ TEST_SUITE("tensor cores") {
         const std::string not_whole = refusal([&] { ptx_of(by_columns); });
         CAPTURE(not_whole);
         CHECK(not_whole.find("tensor_test.cpp:") == 0);
-        CHECK(not_whole.find("that is stored along its columns has a multiple of 64 of them for "
-                             "each instruction, and not 96") != std::string::npos);
+        CHECK(
+            not_whole.find("an operand of wgmma m64nNk16 begins at a multiple of 64 columns and 8 "
+                           "rows of what is staged") != std::string::npos);
         Sizes uneven = s;
         uneven.k = 80;
         Product guarded(uneven, true, true);
