@@ -321,7 +321,7 @@ TEST_SUITE("autoscheduler, tuning") {
                 return none ? 0 : bytes;
             };
             const auto old = size();
-            while (size() == old && std::chrono::steady_clock::now() - begin < 10s) usleep(500);
+            while (size() == old && std::chrono::steady_clock::now() - begin < 100s) usleep(500);
             usleep(useconds_t(random() % 20'000));
             kill(process, SIGKILL);
             waitpid(process, nullptr, 0);
