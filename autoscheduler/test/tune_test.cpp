@@ -198,7 +198,7 @@ TEST_SUITE("autoscheduler, tuning") {
         trials_of("9", nine);
         REQUIRE(nine.size() == 2);
         CHECK(nine[0] + nine[1] == 9);
-        // Which of them has more is decided by what was gained, which depends on the machine.
+        // The search decides which of them has more, by what was gained on this machine.
         CHECK(nine[0] >= 1);
         CHECK(nine[1] >= 1);
         CHECK(warnings.text() == "");

@@ -23,7 +23,7 @@ struct Key {
     }
 };
 
-// What is not used any more goes once so much has been compiled since.
+// Code that is not used any more is forgotten once so much has been compiled since.
 constexpr size_t most_kept = 1000, most_bytes_kept = size_t(512) << 20;
 
 struct Cache {

@@ -49,8 +49,8 @@ private:
 CompiledRef compile(const program::Program &program, const Target &target,
                     const Externs &externs = {});
 
-// How many programs the calls of `compile` have compiled, how often they found one, and how large
-// those are together that they would find now.
+// Counts the programs that the calls of `compile` have compiled and those that they found, and the
+// bytes of all that they would find now.
 struct CacheCounts {
     uint64_t compiled = 0, found = 0, bytes = 0;
 };

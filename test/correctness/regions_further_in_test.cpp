@@ -297,7 +297,7 @@ TEST_SUITE("storage around what is computed further in") {
     }
     TEST_CASE("a loop of one iteration slides no window, and rounds nothing up behind it") {
         Var x("x"), y("y"), c("c"), yo("yo"), yi("yi"), cs("cs"), cu("cu");
-        // Of three colours, or six in two iterations, which move the colours that are needed.
+        // Three colours take one iteration; six take two, which move the colours that are needed.
         for (int colours : {3, 6}) {
             CAPTURE(colours);
             std::vector<Func> all = {Func("f0"), Func("f1"), Func("f2"), Func("f3"), Func("out")};

@@ -50,7 +50,7 @@ private:
         (*this)(a.body);
         bytes = max(around, own + bytes);
     }
-    // What a block needs at most.
+    // Returns how many bytes a block needs at most.
     Expr most_bytes(const Allocate &a) const {
         inner.facts = lets.known();
         const Interval size = algebra::bounds_of_expr(lets.expand(shared_bytes(a)), inner);

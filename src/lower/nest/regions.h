@@ -185,7 +185,7 @@ private:
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
     ir::Substitution fixed;                   // the lets that depend on parameters at most
-    std::unordered_map<Symbol, bool> moving;  // variables: whether they move
+    std::unordered_map<Symbol, bool> moving;  // of variables: true if they move
     Origins sliding_ends{[this](Symbol s) { return built.sliding.contains(s); }, {}};
 };
 
