@@ -1,6 +1,7 @@
 #pragma once
 #include "algebra/facts.h"
 #include "lower/context.h"
+#include <concepts>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -16,26 +17,21 @@ public:
     // The loop variable runs over [min, min + extent).
     void push_loop(Symbol name, const ir::Expr &min, const ir::Expr &extent);
     void pop_loop(Symbol name) { facts.intervals.erase(name); }
-    // Returns what f() does while the let, an expression or a statement, is in the scope.
-    template<typename LetNode, typename F>
-    auto within(const LetNode &let, F f) {
-        push_let(let.name, let.value);
+    // Returns what f() does while the let, an expression or a statement, or the loop is in the
+    // scope.
+    template<typename Node, typename F>
+    auto within(const Node &node, F f) {
+        static constexpr bool is_loop = std::same_as<Node, ir::For>;
+        if constexpr (is_loop) {
+            push_loop(node.name, node.min, node.extent);
+        } else {
+            push_let(node.name, node.value);
+        }
         const struct Pop {
             LetScope &scope;
             Symbol name;
-            ~Pop() { scope.pop_let(name); }
-        } pop{*this, let.name};
-        return f();
-    }
-    // The same of a loop.
-    template<typename F>
-    auto within(const ir::For &loop, F f) {
-        push_loop(loop.name, loop.min, loop.extent);
-        const struct Pop {
-            LetScope &scope;
-            Symbol name;
-            ~Pop() { scope.pop_loop(name); }
-        } pop{*this, loop.name};
+            ~Pop() { is_loop ? scope.pop_loop(name) : scope.pop_let(name); }
+        } pop{*this, node.name};
         return f();
     }
     // Adds a condition under which the statement is run: conditions of an `if`, of a specialization
