@@ -77,7 +77,7 @@ private:
     // since the extremum of infinity and a NaN is infinity; a NaN always does.
     Expr identity_of_extremum(size_t i, bool smaller) const {
         const Type t = values[i].type();
-        if (t.is_any_float() && !numbers[i]) return ir::make_float_const(t, NAN);
+        if (t.is_float() && !numbers[i]) return ir::make_float_const(t, NAN);
         return smaller ? t.max() : t.min();
     }
 
@@ -140,7 +140,7 @@ bool Prover::extremum(size_t i) {
         Expr op = smaller ? ir::min(x(i), y(i)) : ir::max(x(i), y(i));
         // No comparison finds anything better than an x that is a NaN, while min and max leave it
         // out.
-        if (t.is_any_float() && !numbers[i])
+        if (t.is_float() && !numbers[i])
             op = ir::select(smaller ? y(i) < x(i) : y(i) > x(i), y(i), x(i));
         found[i] = {op, smaller ? t.max() : t.min(), choice.own_y};
         return true;
@@ -191,7 +191,7 @@ bool Prover::arg_extremum() {
             if (key_is_extremum && uses_x(key_y)) continue;
             // From a key that is a NaN, min and max go on to the first number; which value came
             // with it depends on the order.
-            if (key_is_extremum && values[key].type().is_any_float() && !numbers[key]) continue;
+            if (key_is_extremum && values[key].type().is_float() && !numbers[key]) continue;
             if (key_is_extremum) own[key] = key_y;
             for (size_t i = 0; i < values.size() && all; i++) {
                 if (i == key && key_is_extremum) continue;

@@ -72,8 +72,8 @@ public:
     }
 
     Interval interval_taken(size_t, const Ranges &ranges,
-                            const std::function<Interval(size_t)> &made,
-                            bool exact) const override {
+                            const std::function<Interval(size_t)> &made, bool exact,
+                            bool beyond) const override {
         const Interval &old = ranges[0];
         const Interval outer = made(1), inner = made(0);
         Expr low = outer.min * factor + old.min, high = outer.max * factor + old.min;
@@ -85,9 +85,9 @@ public:
         high = high + inner.max;
         if (tail().leaves_out && !exact) {
             high = min(high, old.max);
-            // Where nothing is left of a part of a tile, its interval is not turned around; where
-            // there is nothing at all, it does not begin before that.
-            if (!ir::is_zero(inner.min)) low = max(min(low, old.max), old.min);
+            // Where nothing is left of a part of a tile, or of a tile, its interval is not turned
+            // around; where there is nothing at all, it does not begin before that.
+            if (beyond || !ir::is_zero(inner.min)) low = max(min(low, old.max), old.min);
         }
         return {simplify(low), simplify(high)};
     }
@@ -156,7 +156,8 @@ public:
     }
     // The inner loop is a remainder, and stays within its range; the outer is what is left.
     Interval interval_taken(size_t loop, const Ranges &ranges,
-                            const std::function<Interval(size_t)> &made, bool) const override {
+                            const std::function<Interval(size_t)> &made, bool,
+                            bool) const override {
         if (loop == 0) return ranges[0];
         const Interval fused = made(0);
         const Expr extent = simplify(extent_of(ranges[0]));
@@ -194,7 +195,7 @@ public:
         return made[0];
     }
     Interval interval_taken(size_t, const Ranges &, const std::function<Interval(size_t)> &made,
-                            bool) const override {
+                            bool, bool) const override {
         return made(0);
     }
     Expr last_computed(size_t, const Ranges &ranges, const Ends &made) const override {

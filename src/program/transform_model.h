@@ -52,10 +52,11 @@ public:
     // it so.
     virtual Expr value_taken(size_t loop, const std::vector<Interval> &ranges,
                              const std::vector<Expr> &made, bool exact) const = 0;
-    // An interval that holds this value while each loop made runs over an interval.
+    // An interval that holds this value while each loop made runs over an interval. `beyond`: the
+    // outer one may run beyond its own range, where tests leave nothing of this value.
     virtual Interval interval_taken(size_t loop, const std::vector<Interval> &ranges,
-                                    const std::function<Interval(size_t made)> &made,
-                                    bool exact) const = 0;
+                                    const std::function<Interval(size_t made)> &made, bool exact,
+                                    bool beyond) const = 0;
 
     // If the loops made do not cover it exactly: the last value of a loop taken that tests let
     // pass; undefined if there is no test.

@@ -51,6 +51,25 @@ TEST_SUITE("regions that are rounded up") {
             CHECK(out(a, b) == expected);
         });
     }
+    TEST_CASE("of a tile beyond the last one, storage has room for what its parts compute") {
+        Var x("x"), y("y"), tile("tile"), tiles("tiles"), one("one"), i("i"), part("part"), t("t");
+        for (TailStrategy tail : {TailStrategy::ShiftInwards, TailStrategy::RoundUp}) {
+            for (const int size : {1, 2, 7, 40}) {
+                CAPTURE(size);
+                Func f("f"), g("g"), h("h");
+                f(x, y) = x + y * 10;
+                g(x, y) = f(x, y) + f(x, y + 1);
+                h(x, y) = g(x, y) + 1;
+                g.compute_root().split(y, tile, i, 6, TailStrategy::GuardWithIf);
+                g.split(i, part, i, 3).split(tile, tiles, one, 4, tail);
+                g.reorder(i, part, x, one, tiles).fuse(part, x, t);
+                f.store_at(g, one).compute_at(g, t);
+                const Buffer<int> result =
+                    h.realize({3, size}, get_host_target().with_feature(Target::Interpret));
+                for (int a = 0; a < size; a++) CHECK(result(1, a) == a * 20 + 13);
+            }
+        }
+    }
     TEST_CASE("what is rounded up for a part that slides ends later than for the whole") {
         Var x("x");
         ImageParam in(Int(32), 1, "in");

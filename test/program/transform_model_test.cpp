@@ -274,15 +274,17 @@ TEST_SUITE("model of splits") {
         for_splits([](SplitCase &c, Random &random) {
             int64_t low[2], high[2];
             std::vector<Interval> parts;
+            const int64_t further = random.chance(50) ? random.between(1, 3) : 0;
             for (size_t i = 0; i < 2; i++) {
-                const int64_t last = std::max<int64_t>(c.numbers.value(c.ranges[i].max), 0);
+                const int64_t last = std::max<int64_t>(c.numbers.value(c.ranges[i].max), 0) +
+                                     (i == 1 ? further : 0);
                 low[i] = random.between(0, last);
                 high[i] = random.between(low[i], last);
                 parts.push_back({c.numbers.name(low[i]), c.numbers.name(high[i])});
             }
-            const bool exact = c.divides() && random.chance(50);
-            const Interval told =
-                c.model->interval_taken(0, c.old, [&](size_t i) { return parts[i]; }, exact);
+            const bool exact = further == 0 && c.divides() && random.chance(50);
+            const Interval told = c.model->interval_taken(
+                0, c.old, [&](size_t i) { return parts[i]; }, exact, further > 0);
             const int64_t told_min = c.numbers.value(told.min);
             const int64_t told_max = c.numbers.value(told.max);
             const bool leaves_out = traits_of(c.tail).leaves_out && !exact;
@@ -362,7 +364,7 @@ TEST_SUITE("model of fuses") {
             const Interval part{c.numbers.name(low), c.numbers.name(high)};
             for (size_t loop = 0; loop < 2; loop++) {
                 const Interval told =
-                    c.model->interval_taken(loop, c.old, [&](size_t) { return part; }, true);
+                    c.model->interval_taken(loop, c.old, [&](size_t) { return part; }, true, false);
                 for (int64_t fused = low; fused <= high; fused++) {
                     CHECK(c.value_at(loop, fused) >= c.numbers.value(told.min));
                     CHECK(c.value_at(loop, fused) <= c.numbers.value(told.max));

@@ -436,7 +436,8 @@ Interval StageNest::interval(int var, int fixed) const {
     if (v.made_from < 0) return {v.min, v.max};
     const Transform &t = maker_of(var);
     const auto of_made = [&](size_t made) { return interval(t.made[made], fixed); };
-    return t.model->interval_taken(place_of(var, t.taken), ranges(t.taken), of_made, is_exact(t));
+    return t.model->interval_taken(place_of(var, t.taken), ranges(t.taken), of_made, is_exact(t),
+                                   grows(t.made.back()));
 }
 
 IntervalScope StageNest::box(int fixed) const {
