@@ -36,6 +36,10 @@ public:
     }
 
 private:
+    // An estimate takes longer the more functions a group has. What a chain saves by longer groups
+    // was 0.2 % of its cycles, for 1.7 times as many estimates of stages.
+    static constexpr int most_in_group = 16;
+
     // Of a group, by its last function, into the one that reads it.
     struct Merge {
         int group = -1, into = -1;
@@ -79,6 +83,17 @@ private:
                graph.stages[size_t(f.stages.back())].pure > 0;
     }
 
+    // The functions with loops in both groups.
+    int size_of_both(int group, int into) const {
+        int size = 0;
+        for (int n = 0; n < int(plan.functions.size()); n++) {
+            if (is_inline(n)) continue;
+            const int g = group_of(n);
+            size += g == group || g == into;
+        }
+        return size;
+    }
+
     // The plan in which both are one group.
     Plan merged(const Merge &m) const {
         Plan result = plan;
@@ -114,7 +129,8 @@ private:
         for (int n = 0; n < int(plan.functions.size()); n++) {
             if (!may_merge(n)) continue;
             const int into = reader_of(n);
-            if (into < 0 || !may_have_tiles(into)) continue;
+            if (into < 0 || !may_have_tiles(into) || size_of_both(n, into) > most_in_group)
+                continue;
             auto found = tried.find(n);
             if (found == tried.end()) found = tried.emplace(n, try_merge(n, into)).first;
             const Merge &m = found->second;

@@ -12,9 +12,9 @@ namespace tessera::autoscheduler {
 //     -> for tiles of c: a and b, as much as the tile needs; c
 //
 // Neighbouring tiles of a group overlap where stencils reach beyond them, and compute the overlap
-// twice; a long chain becomes several groups. Greedy: the merge that saves the most is done, until
-// none saves anything. After R. T. Mullapudi et al., "Automatically Scheduling Halide Image
-// Processing Pipelines", SIGGRAPH 2016.
+// twice; a long chain becomes several groups, of sixteen functions at most. Greedy: the merge that
+// saves the most is done, until none saves anything. After R. T. Mullapudi et al., "Automatically
+// Scheduling Halide Image Processing Pipelines", SIGGRAPH 2016.
 //
 // `cost_of`: of a whole plan; none if it is no schedule.
 Plan merge_into_groups(const Graph &graph, const Machine &machine, Plan plan,

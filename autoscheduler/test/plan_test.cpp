@@ -5,6 +5,8 @@
 #include "autoscheduler/vector_reductions.h"
 #include "support.h"
 #include <algorithm>
+#include <map>
+#include <ranges>
 
 namespace tessera::autoscheduler::test {
 namespace {
@@ -53,6 +55,34 @@ TEST_CASE("a chain of stencils becomes groups, each in tiles of its last functio
     const auto in_tiles = std::ranges::count(groups.functions, Place::Tile, &FunctionPlan::place);
     CHECK(in_tiles >= 4);
     CHECK(cost_of(groups).value_or(1e300) < 0.8 * cost_of(plan).value_or(0));
+}
+
+TEST_CASE("a group has sixteen functions at most, whatever a merge would save") {
+    constexpr int stages = 40, most = 16;
+    const Problem problem(chain_of_stencils(stages - 1));
+    double cost = 1e300;
+    const auto cheaper = [&](const Plan &) { return std::optional<double>(cost /= 2); };
+    const Plan groups =
+        merge_into_groups(problem.graph, problem.machine, plain_plan(problem.graph), cheaper);
+    std::map<int, int> sizes;  // by the last function
+    for (int n = 0; n < int(groups.functions.size()); n++) {
+        int last = n;
+        while (groups.functions[size_t(last)].place == Place::Tile)
+            last = groups.functions[size_t(last)].at;
+        sizes[last]++;
+    }
+    CHECK(std::ranges::max(sizes | std::views::values) > most / 2);
+    CHECK(std::ranges::max(sizes | std::views::values) <= most);
+}
+
+TEST_CASE("the work of scheduling a chain by rules grows as the chain does") {
+    const auto estimates = [](int stages) {
+        const auto problem = known_problem(chain_of_stencils(stages));
+        PlanCosts costs(problem.graph, problem.machine);
+        schedule_simply(problem.graph, problem.machine, costs);
+        return double(costs.estimated_stages());
+    };
+    CHECK(estimates(32) < 2.6 * estimates(16));
 }
 
 TEST_CASE("what is read by two groups stays at the root") {
