@@ -4,7 +4,13 @@
 # its compiler is installed, as <machine>-linux-gnu-g++.
 file(GLOB runtime_sources CONFIGURE_DEPENDS src/runtime/*.cpp)
 set(runtime_flags -O2 -g0)
-add_library(tessera_runtime_shipped STATIC ${runtime_sources})
+if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT TESSERA_SANITIZE AND NOT TESSERA_COVERAGE)
+    # The component `runtime` has the same flags then.
+    add_library(tessera_runtime_shipped STATIC $<TARGET_OBJECTS:tessera_runtime>)
+    set_target_properties(tessera_runtime_shipped PROPERTIES LINKER_LANGUAGE CXX)
+else()
+    add_library(tessera_runtime_shipped STATIC ${runtime_sources})
+endif()
 target_include_directories(tessera_runtime_shipped PRIVATE src INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
 target_link_libraries(tessera_runtime_shipped PUBLIC Threads::Threads dl)
