@@ -38,7 +38,7 @@ double Choice::part(int64_t extent) const {
 namespace {
 
 OperationClass class_of(Type t, OperationClass of_float, OperationClass of_int) {
-    return t.is_any_float() ? of_float : of_int;
+    return t.is_float() ? of_float : of_int;
 }
 
 bool is_power_of_two(const Expr &e) {
@@ -140,7 +140,7 @@ private:
     }
     void count_sum(const Expr &a, const Expr &b, Type t) {
         count(class_of(t, OperationClass::FloatAdd, OperationClass::IntAdd), t);
-        if (!t.is_any_float() || !(a.as<Mul>() || b.as<Mul>())) return;
+        if (!t.is_float() || !(a.as<Mul>() || b.as<Mul>())) return;
         Operations fused;
         fused.fused_count = 1;
         fused.fused_bytes = t.bytes();

@@ -66,8 +66,7 @@ public:
         case NodeKind::Add: return binary(*e.as<Add>(), Op::Add);
         case NodeKind::Sub: return binary(*e.as<Sub>(), Op::Sub);
         case NodeKind::Mul: return binary(*e.as<Mul>(), Op::Mul);
-        case NodeKind::Div:
-            return binary(*e.as<Div>(), e.type().is_any_float() ? Op::Divide : Op::Div);
+        case NodeKind::Div: return binary(*e.as<Div>(), e.type().is_float() ? Op::Divide : Op::Div);
         case NodeKind::Mod: return binary(*e.as<Mod>(), Op::Mod);
         case NodeKind::Min: return binary(*e.as<Min>(), Op::Min);
         case NodeKind::Max: return binary(*e.as<Max>(), Op::Max);
@@ -120,10 +119,10 @@ private:
         return growths;
     }
     Growths cast(const Cast &c) {
-        const bool is_rounded = c.value.type().is_any_float() && c.type.is_int_or_uint();
+        const bool is_rounded = c.value.type().is_float() && c.type.is_int_or_uint();
         Growths growths = build(c.value);
         if (is_rounded) program.code.push_back({Op::Truncate, {}, -1});
-        const bool has_room = c.type.is_any_float() || c.type.bits() >= 32 ||
+        const bool has_room = c.type.is_float() || c.type.bits() >= 32 ||
                               (!is_rounded && c.type.bits() >= c.value.type().bits());
         if (!has_room) limit(values_of(c.type));
         return growths;

@@ -44,7 +44,7 @@ private:
         return to(wider(n.type), n.f(at(i, j)));
     }
     Expr constant(Type t) {
-        return t.is_any_float() ? cast(t, random.weight()) : cast(t, random.between(1, 7));
+        return t.is_float() ? cast(t, random.weight()) : cast(t, random.between(1, 7));
     }
 
     const Node &any_node() {
@@ -104,7 +104,7 @@ private:
 
     Expr mapped(const Expr &a, const Expr &b) {
         const Type t = a.type();
-        switch (random.below(t.is_any_float() ? 9 : 6)) {
+        switch (random.below(t.is_float() ? 9 : 6)) {
         case 0: return a + b * constant(t);
         case 1: return max(a, b) - min(a, b);
         case 2: return select(a > constant(t), a, b);
@@ -131,7 +131,7 @@ private:
     }
     // Back to bytes, as images are kept.
     Expr narrowed(const Expr &a) {
-        return a.type().is_any_float() ? a : cast(UInt(8), min(a, cast(a.type(), 255)));
+        return a.type().is_float() ? a : cast(UInt(8), min(a, cast(a.type(), 255)));
     }
 
     void add_stencil(const Node &from) {

@@ -17,17 +17,19 @@ template<typename T>
 concept Integer = std::integral<T> || (std::is_enum_v<T> && std::convertible_to<T, int>);
 
 [[noreturn]] inline void refuse_integer(Type t, int64_t value, const Location &at) {
-    throw CompileError(at, str("the integer ", value, " is to be a ", t, " as the expression beside "
+    throw CompileError(at, str("the integer ", value, " is to be a ", t,
+                               " as the expression beside "
                                "it, which cannot hold it; cast one of them"));
 }
 inline Expr integer_operand(const Expr &other, int64_t value, const Location &at) {
     if (!other.defined() || other.type().is_handle()) {
         if (value == int32_t(value)) return Expr(int32_t(value));
-        throw CompileError(at, str("the integer ", value, " is no int32; cast it to an Expr of the "
+        throw CompileError(at, str("the integer ", value,
+                                   " is no int32; cast it to an Expr of the "
                                    "type that is wanted"));
     }
     const Type t = other.type().element_of();
-    if (t.is_any_float()) {
+    if (t.is_float()) {
         Expr same = make_const(t, value);
         if (!is_const(same, value)) refuse_integer(t, value, at);
         return same;
@@ -196,12 +198,12 @@ TESSERA_INTEGER_EXTREME(max)
 namespace halide {
 // What is written for an expression: an Expr, or something that converts to one.
 template<typename T>
-concept Written = std::convertible_to<T, Expr> && std::is_class_v<T> &&
-                  !std::same_as<T, WrittenExpr>;
+concept Written =
+    std::convertible_to<T, Expr> && std::is_class_v<T> && !std::same_as<T, WrittenExpr>;
 template<typename A, typename B>
-concept Operands = (Written<A> && (Written<B> || std::convertible_to<B, Expr>)) ||
-                   (Written<B> && std::convertible_to<A, Expr> &&
-                    !(Integer<A> && std::same_as<B, Expr>));
+concept Operands =
+    (Written<A> && (Written<B> || std::convertible_to<B, Expr>)) ||
+    (Written<B> && std::convertible_to<A, Expr> && !(Integer<A> && std::same_as<B, Expr>));
 }  // namespace halide
 #define TESSERA_EXTREME_OF_EXPRS(f)                                                                \
     inline Expr f(const FuncRef &a, const FuncRef &b,                                              \

@@ -351,7 +351,7 @@ Expr BoundsFinder::named(Symbol name, const Expr &end) {
     if (!end.defined() || is_cheap(end)) return end;
     if (const auto *m = end.as<Mul>(); m && m->a.as<Variable>() && is_const(m->b)) return end;
     Symbol fresh = Symbol::fresh(name.text());
-    Expr value = end.type().is_any_float() ? strict(end) : end;
+    Expr value = end.type().is_float() ? strict(end) : end;
     lets.push_back({fresh, value});
     s.known.bind_value(fresh, value);
     return s.rewriter.intern(Variable::make(end.type(), fresh));

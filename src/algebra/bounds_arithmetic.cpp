@@ -16,12 +16,12 @@ Interval BoundsFinder::arithmetic(const Expr &e) {
     if (can_wrap(e.type(), c)) return of_type(e.type());
     if (op == NodeKind::Add) return {make(op, a.min, b.min), make(op, a.max, b.max)};
     if (op == NodeKind::Sub) return {make(op, a.min, b.max), make(op, a.max, b.min)};
-    return x.same_as(y) && e.type().is_any_float() ? square(a) : product(a, b);
+    return x.same_as(y) && e.type().is_float() ? square(a) : product(a, b);
 }
 
 int BoundsFinder::sign_of(const Interval &i) {
     const Expr &end = i.min.defined() ? i.min : i.max;
-    if (end.defined() && end.type().is_any_float()) {
+    if (end.defined() && end.type().is_float()) {
         return sign_of_float(i.min) > 0 ? 1 : sign_of_float(i.max) < 0 ? -1 : 0;
     }
     ConstantInterval c = constants(i);
@@ -83,7 +83,7 @@ Interval BoundsFinder::product(const Interval &a, const Interval &b) {
     if (!b_point && a_point) return product(b, a);
     if (b_point && sb > 0) return {make(mul, a.min, b.min), make(mul, a.max, b.min)};
     if (b_point && sb < 0) return {make(mul, a.max, b.min), make(mul, a.min, b.min)};
-    if (b_point && b.min.type().is_any_float()) return scaled(mul, a, b.min);
+    if (b_point && b.min.type().is_float()) return scaled(mul, a, b.min);
     if (sa > 0 && sb > 0) return {make(mul, a.min, b.min), make(mul, a.max, b.max)};
     if (!a.is_bounded() || !b.is_bounded()) return {};
     Expr p = make(mul, a.min, b.min), q = make(mul, a.max, b.min);
@@ -126,7 +126,7 @@ Interval BoundsFinder::division(const Expr &x, const Expr &y) {
     Interval a = bounds(x), b = bounds(y);
     NodeKind div = NodeKind::Div;
     Type t = x.type();
-    if (t.is_any_float()) return division_of_floats(a, b);
+    if (t.is_float()) return division_of_floats(a, b);
     ConstantInterval cb = constants(b);
     if (b.is_single_point() && cb.min > 0) {
         return {make(div, a.min, b.min), make(div, a.max, b.min)};
@@ -179,7 +179,7 @@ Expr BoundsFinder::rounding_of(Type t) {
 Interval BoundsFinder::modulus(const Expr &e) {
     const auto *m = e.as<Mod>();
     Type t = e.type();
-    if (t.is_any_float()) return remainder_of_floats(bounds(m->a), bounds(m->b));
+    if (t.is_float()) return remainder_of_floats(bounds(m->a), bounds(m->b));
     Interval a = bounds(m->a), b = bounds(m->b);
     ConstantInterval ca = constants(a), cb = constants(b);
     Expr zero = number(t, 0), one = number(t, 1);

@@ -21,7 +21,7 @@ Interval BoundsFinder::of_cast(Type t, const Interval &i, const Expr &value) {
         return end.defined() ? s.rewriter.make_cast(t.element_of(), end) : end;
     };
     Interval cast_ends{cast_end(i.min), cast_end(i.max)};
-    if (t.is_any_float()) return cast_ends;
+    if (t.is_float()) return cast_ends;
     if (!t.is_int_or_uint()) return {};
     if (!from.is_int_or_uint()) {
         if (fits(t, i.min) && fits(t, i.max)) return cast_ends;
@@ -54,7 +54,7 @@ bool BoundsFinder::is_distance_that_fits(Type t, const Expr &value) {
 
 Interval BoundsFinder::comparison(NodeKind op, const Expr &x, const Expr &y) {
     Interval a = bounds(x), b = bounds(y);
-    if (x.type().is_any_float()) {
+    if (x.type().is_float()) {
         a = {strict(a.min), strict(a.max)};
         b = {strict(b.min), strict(b.max)};
     }
@@ -151,7 +151,7 @@ Interval BoundsFinder::of_intrinsic(const IntrinsicCall &c) {
         return unite(bounds(c.args[0]), bounds(c.args[1]));
     case Intrinsic::saturating_cast: {
         Interval a = bounds(c.args[0]), all = of_type(t);
-        if (c.args[0].type().is_any_float()) a = {strict(a.min), strict(a.max)};
+        if (c.args[0].type().is_float()) a = {strict(a.min), strict(a.max)};
         return {a.min.defined() ? apply(a.min) : all.min, a.max.defined() ? apply(a.max) : all.max};
     }
     case Intrinsic::abs: return of_abs(t, bounds(c.args[0]));
@@ -176,7 +176,7 @@ Interval BoundsFinder::nearly(const Interval &i) {
 Interval BoundsFinder::of_abs(Type t, const Interval &a) {
     Type from = a.is_everything() ? t : (a.min.defined() ? a.min : a.max).type();
     if (a.is_everything()) return {make_zero(t.element_of()), {}};
-    if (from.is_any_float()) {
+    if (from.is_float()) {
         if (sign_of(a) > 0) return a;
         return {make_zero(t.element_of()), a.is_bounded() ? size_of(a) : Expr()};
     }

@@ -155,7 +155,7 @@ private:
     void set(const Expr &e, const Expr &n) {
         kept_alive.push_back(e);
         numbered[e.get()] = n;
-        bool any = e.type().is_any_float();
+        bool any = e.type().is_float();
         for_each_operand(e, [&](const Expr &o) { any = any || has_floats(numbered.at(o.get())); });
         if (any) floats.insert(n.get());
     }

@@ -18,7 +18,7 @@ struct Value {
     Type type;
     Wide i = 0;
     double f = 0;
-    bool is_float() const { return type.is_any_float(); }
+    bool is_float() const { return type.is_float(); }
 };
 
 std::optional<Value> value_of(const Expr &e) {
@@ -137,7 +137,7 @@ Expr to_float(Type t, const Value &v) {
 }
 
 Expr fold_cast(Type t, const Value &v) {
-    if (t.is_any_float()) return to_float(t, v);
+    if (t.is_float()) return to_float(t, v);
     if (!t.is_int_or_uint()) return {};
     Wide i = v.i;
     if (v.is_float()) {
@@ -156,8 +156,7 @@ Expr fold_cast(Type t, const Value &v) {
 
 Expr fold_reinterpret(Type t, const Value &v) {
     if (t.lanes() != 1 || v.type.bits() != t.bits()) return {};
-    if (v.is_float() == t.is_any_float())
-        return v.is_float() ? Expr() : make_const(t, int64_t(v.i));
+    if (v.is_float() == t.is_float()) return v.is_float() ? Expr() : make_const(t, int64_t(v.i));
     if (v.type == Float(32)) return make_const(t, int64_t(std::bit_cast<uint32_t>(float(v.f))));
     if (v.type == Float(64)) return make_const(t, std::bit_cast<int64_t>(v.f));
     if (t == Float(32)) return floating(t, std::bit_cast<float>(uint32_t(v.i)));

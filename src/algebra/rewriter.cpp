@@ -13,7 +13,7 @@ namespace {
 bool computes_floats(const Expr &e) {
     if (e.as<Variable>() || e.as<Load>() || is_const(e) || is_strict_float(e)) return false;
     const auto *c = e.as<Cast>();
-    return !c || c->value.type().is_any_float();
+    return !c || c->value.type().is_float();
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ Expr Rewriter::make_cast(Type t, const Expr &value) {
     bool truncating = t.is_int_or_uint() && middle.is_int_or_uint() &&
                       inner->value.type().is_int_or_uint() && t.bits() <= middle.bits();
     // The largest float that fits is another one of each type.
-    bool saturates = inner->value.type().is_any_float() && t.is_int_or_uint();
+    bool saturates = inner->value.type().is_float() && t.is_int_or_uint();
     return (lossless && !saturates) || truncating ? make_cast(t, inner->value) : node;
 }
 

@@ -402,8 +402,8 @@ private:
         case NodeKind::Cast: {
             const auto *c = e.as<Cast>();
             Type from = c->value.type(), to = c->type;
-            bool keeps = to.can_represent(from) || to.is_any_float() ||
-                         (is_exact(to) && from.is_any_float());
+            bool keeps =
+                to.can_represent(from) || to.is_float() || (is_exact(to) && from.is_float());
             return keeps ? of(c->value) : unless_constant(e);
         }
         case NodeKind::Broadcast: return of(e.as<Broadcast>()->value);

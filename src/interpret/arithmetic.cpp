@@ -71,12 +71,12 @@ Word truncate(Type to, Type from, double value) {
 
 Word cast_word(Type to, Type from, Word word) {
     if (to == from || to.is_handle() || from.is_handle()) return word;
-    if (to.is_bool()) return from.is_any_float() ? double_of_word(from, word) != 0 : word != 0;
-    if (from.is_any_float()) {
+    if (to.is_bool()) return from.is_float() ? double_of_word(from, word) != 0 : word != 0;
+    if (from.is_float()) {
         double value = double_of_word(from, word);
-        return to.is_any_float() ? word_of_double(to, value) : truncate(to, from, value);
+        return to.is_float() ? word_of_double(to, value) : truncate(to, from, value);
     }
-    if (!to.is_any_float()) return word_of_int(to, int64_t(word));
+    if (!to.is_float()) return word_of_int(to, int64_t(word));
     return word_of_double(to, from.is_int() ? (long double)int64_t(word) : (long double)word);
 }
 
@@ -84,7 +84,7 @@ Word binary_word(NodeKind op, Type t, Word a, Word b) {
     if (op == NodeKind::And) return a & b;
     if (op == NodeKind::Or) return a | b;
     bool comparison = op >= NodeKind::EQ && op <= NodeKind::GE;
-    if (t.is_any_float()) {
+    if (t.is_float()) {
         if (!comparison) return float_arithmetic(op, t, a, b);
         return compare(op, double_of_word(t, a), double_of_word(t, b));
     }

@@ -25,7 +25,7 @@ struct Arguments {
 };
 
 // Those of 16 bits are no floats to C: their bits are.
-bool is_float_of_c(Type t) { return t.is_any_float() && t.bits() >= 32; }
+bool is_float_of_c(Type t) { return t.is_float() && t.bits() >= 32; }
 
 Arguments place(std::span<const Type> types, std::span<const Word> words) {
     Arguments a;
@@ -76,7 +76,7 @@ Result call_with(void *function, const Arguments &a) {
 }
 
 Word narrowed(Type t, Word word) {
-    if (t.is_any_float()) return word & (~Word(0) >> (64 - t.bits()));
+    if (t.is_float()) return word & (~Word(0) >> (64 - t.bits()));
     return word_of_int(t.is_bool() ? UInt(1) : t, int64_t(word));
 }
 
@@ -98,7 +98,7 @@ std::string text_of(Type t, Word word) {
         if (t.is_bool()) return tessera_string_to_string(dst, end, word ? "true" : "false");
         if (t.is_int()) return tessera_int64_to_string(dst, end, int64_t(word), 1);
         if (t.is_uint()) return tessera_uint64_to_string(dst, end, word, 1);
-        if (t.is_any_float()) {
+        if (t.is_float()) {
             return tessera_double_to_string(dst, end, double_of_word(t, word), t.bits() == 64);
         }
         return tessera_pointer_to_string(dst, end, reinterpret_cast<const void *>(word));

@@ -16,7 +16,7 @@ Word all_ones(Type t) { return ~Word(0) >> (64 - t.bits()); }
 // The bits that the lane has in memory.
 Word bits_of(const Operand &o) { return o.word & all_ones(o.type); }
 Word from_bits(Type t, Word bits) {
-    return t.is_any_float() ? bits & all_ones(t) : word_of_int(t, int64_t(bits));
+    return t.is_float() ? bits & all_ones(t) : word_of_int(t, int64_t(bits));
 }
 
 double as_double(const Operand &o) { return double_of_word(o.type, o.word); }
@@ -93,13 +93,12 @@ Word fused_multiply_add(Type t, WordOperands o) {
 
 Word lerp(Type t, WordOperands o) {
     const Operand &weight = o[2];
-    if (t.is_any_float() || weight.type.is_any_float()) {
+    if (t.is_float() || weight.type.is_float()) {
         double w = as_double(weight);
-        if (!weight.type.is_any_float()) w /= double(highest(weight.type));
+        if (!weight.type.is_float()) w /= double(highest(weight.type));
         double zero = as_double(o[0]), one = as_double(o[1]);
         double mixed = zero * (1 - w) + one * w;
-        return t.is_any_float() ? word_of_double(t, mixed)
-                                : saturate(t, Wide(std::floor(mixed + 0.5)));
+        return t.is_float() ? word_of_double(t, mixed) : saturate(t, Wide(std::floor(mixed + 0.5)));
     }
     Wide most = highest(weight.type), w = exact(weight);
     // A weight of 64 bits and values of 64 bits: the product needs more than Wide has.
@@ -167,8 +166,8 @@ Wide exact_result(Intrinsic op, Wide a, Wide b) {
 }
 
 Word saturating_cast(Type t, const Operand &o) {
-    if (t.is_any_float()) return cast_word(t, o.type, o.word);
-    if (!o.type.is_any_float()) return saturate(t, exact(o));
+    if (t.is_float()) return cast_word(t, o.type, o.word);
+    if (!o.type.is_float()) return saturate(t, exact(o));
     if (t.is_bool()) return as_double(o) > 0;  // as in a cast, and what is negative is 0
     double value = std::trunc(as_double(o));
     if (std::isnan(value)) return 0;
@@ -234,7 +233,7 @@ Word intrinsic_word(Intrinsic op, Type t, WordOperands o) {
     case Intrinsic::extract_bits: return bitwise(op, t, o);
     default: break;
     }
-    return o[0].type.is_any_float() ? float_word(op, t, o) : integer_word(op, t, o);
+    return o[0].type.is_float() ? float_word(op, t, o) : integer_word(op, t, o);
 }
 
 }  // namespace tessera::interpret

@@ -88,6 +88,11 @@ void Memory::copy_from(const Memory &twin) {
     }
 }
 
+bool Memory::is_between(int64_t index) const {
+    if (in_box.empty() || freed || index < low || index >= low + size) return false;
+    return !in_box[size_t(index - low)];
+}
+
 void Memory::check(int64_t index, bool is_store) const {
     int64_t above = low + size + (is_store ? 0 : padding);
     const char *what = is_store ? "store to " : "load from ";
@@ -96,7 +101,7 @@ void Memory::check(int64_t index, bool is_store) const {
         throw RuntimeError(str("out of bounds ", what, name, " at ", index, ": its elements are [",
                                low, ", ", low + size, ")"));
     }
-    if (!in_box.empty() && !in_box[size_t(index - low)]) {
+    if (is_between(index)) {
         throw RuntimeError(str("out of bounds ", what, name, " at ", index,
                                ": between the elements of the buffer"));
     }

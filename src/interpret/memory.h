@@ -66,6 +66,10 @@ public:
     // Throws if there is an element of the box that has no value.
     void check_all_written() const;
 
+    // Returns true if the memory lies between the elements of a buffer with strides, where it may
+    // be read.
+    bool is_between(int64_t index) const;
+
     const std::string name;
     const Type type;
 

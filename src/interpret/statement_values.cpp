@@ -80,10 +80,13 @@ void StatementRun::load(const Load &node, Operands operands, Value &result) {
     }
     for (size_t i = 0; i < index.lanes.size(); i++) {
         bool skipped = predicate && (!predicate->lanes[i] || predicate->poison[i]);
-        if (skipped || index.poison[i]) {
+        const int64_t at = int64_t(index.lanes[i]);
+        // One dense load stands for lanes that are some elements apart: what lies between is
+        // dropped.
+        if (skipped || index.poison[i] || (node.type.is_vector() && m.is_between(at))) {
             lose(result, i);
         } else {
-            result.lanes[i] = m.load(int64_t(index.lanes[i]), result.poison[i], accessor());
+            result.lanes[i] = m.load(at, result.poison[i], accessor());
         }
     }
 }

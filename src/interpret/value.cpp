@@ -31,7 +31,7 @@ bool Value::any_poison() const {
 }
 
 Word word_of_int(Type t, int64_t value) {
-    if (t.is_any_float()) return word_of_double(t, (long double)value);
+    if (t.is_float()) return word_of_double(t, (long double)value);
     int unused = 64 - t.bits();
     if (t.is_int()) return Word(int64_t(Word(value) << unused) >> unused);
     return Word(value) << unused >> unused;
@@ -46,7 +46,7 @@ Word word_of_double(Type t, long double value) {
 
 double double_of_word(Type t, Word word) {
     if (t.is_int()) return double(int64_t(word));
-    if (!t.is_any_float()) return double(word);
+    if (!t.is_float()) return double(word);
     if (t.is_bfloat()) return float(bfloat16_t::from_bits(uint16_t(word)));
     if (t.bits() == 16) return float(float16_t::from_bits(uint16_t(word)));
     if (t.bits() == 32) return std::bit_cast<float>(uint32_t(word));

@@ -6,7 +6,7 @@
 namespace tessera {
 
 ir::Expr Type::max() const {
-    if (is_any_float()) {
+    if (is_float()) {
         return ir::make_float_const(*this, std::numeric_limits<double>::infinity());
     }
     if (is_handle()) throw CompileError("a handle has no largest value");
@@ -14,7 +14,7 @@ ir::Expr Type::max() const {
 }
 
 ir::Expr Type::min() const {
-    if (is_any_float()) {
+    if (is_float()) {
         return ir::make_float_const(*this, -std::numeric_limits<double>::infinity());
     }
     if (is_handle()) throw CompileError("a handle has no smallest value");

@@ -8,7 +8,7 @@
 namespace tessera::ir {
 
 bool NeverNan::operator()(const Expr &e) {
-    if (!e.type().is_any_float()) return true;
+    if (!e.type().is_float()) return true;
     if (auto found = known.find(e.get()); found != known.end()) return found->second.second;
     const bool result = find(e);
     known[e.get()] = {e, result};

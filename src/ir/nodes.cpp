@@ -96,7 +96,7 @@ Expr UIntImm::make(Type type, uint64_t value) {
 }
 
 Expr FloatImm::make(Type type, double value) {
-    require(type.is_any_float() && type.is_scalar(), "FloatImm", "type ", type);
+    require(type.is_float() && type.is_scalar(), "FloatImm", "type ", type);
     auto *n = new FloatImm;
     n->type = type;
     n->value = round_to(type, value);

@@ -28,13 +28,13 @@ Expr rounded(Type t, I value) {
 Expr constant_in(Type t, const Expr &e) {
     Type s = t.element_of();
     if (const auto *i = e.as<IntImm>()) {
-        if (s.is_any_float()) return rounded(s, i->value);
+        if (s.is_float()) return rounded(s, i->value);
         if (s.can_represent(i->value)) return make_const(s, i->value);
     } else if (const auto *u = e.as<UIntImm>()) {
-        if (s.is_any_float()) return rounded(s, u->value);
+        if (s.is_float()) return rounded(s, u->value);
         if (s.can_represent(u->value)) return make_const(s, int64_t(u->value));
     } else if (const auto *f = e.as<FloatImm>()) {
-        if (s.is_any_float()) return FloatImm::make(s, f->value);
+        if (s.is_float()) return FloatImm::make(s, f->value);
     }
     return {};
 }
@@ -43,7 +43,7 @@ Expr constant_in(Type t, const Expr &e) {
 Expr bound_of_clamp(Expr bound, Type t, const Location &at) {
     bool fits = is_const(bound)
                     ? may_hold(t, bound)
-                    : t.is_any_float() || t.element_of().can_represent(bound.type().element_of());
+                    : t.is_float() || t.element_of().can_represent(bound.type().element_of());
     if (fits) return cast(t, std::move(bound), at);
     throw CompileError(at, is_const(bound)
                                ? str("clamp: ", bound, " is no value of type ", t,
@@ -56,12 +56,12 @@ Expr bound_of_clamp(Expr bound, Type t, const Location &at) {
 Type common_type(Type a, Type b) {
     if (a == b) return a;
     if (a.is_handle() || b.is_handle()) return {};
-    if (a.is_any_float() && b.is_any_float()) {
+    if (a.is_float() && b.is_float()) {
         if (a.bits() != b.bits()) return a.bits() > b.bits() ? a : b;
         return {};
     }
-    if (a.is_any_float()) return a;
-    if (b.is_any_float()) return b;
+    if (a.is_float()) return a;
+    if (b.is_float()) return b;
     int bits = std::max(a.bits(), b.bits());
     if (a.is_uint() && b.is_uint()) return UInt(bits);
     return Int(bits);
@@ -213,7 +213,7 @@ Expr operator%(WrittenExpr a, Expr b) {
 Expr operator-(WrittenExpr a) {
     require_defined(a, "-", a.at);
     if (const auto *f = a.as<FloatImm>()) return FloatImm::make(f->type, -f->value);
-    if (a.type().is_any_float()) {
+    if (a.type().is_float()) {
         return Mul::make(a, make_const(a.type(), -1));
     }
     WrittenExpr zero(make_zero(a.type()), a.at);
@@ -306,7 +306,7 @@ Expr clamp(Expr e, Expr lowest, Expr highest, Location at) {
     Expr low = bound_of_clamp(std::move(lowest), t, at);
     Expr high = bound_of_clamp(std::move(highest), t, at);
     // Of a NaN it is `low`: a GPU's assembler takes both for saturation, which gives 0 of [0, 1].
-    if (t.is_any_float()) return min(max(std::move(e), std::move(low), at), std::move(high), at);
+    if (t.is_float()) return min(max(std::move(e), std::move(low), at), std::move(high), at);
     return max(min(std::move(e), std::move(high), at), std::move(low), at);
 }
 namespace {
@@ -366,7 +366,7 @@ Expr cast(Type t, Expr e, Location at) {
         if (t.is_int_or_uint()) return make_const(t, int64_t(u->value));
         return rounded(t, u->value);
     }
-    if (const auto *f = e.as<FloatImm>(); f && t.is_any_float()) return FloatImm::make(t, f->value);
+    if (const auto *f = e.as<FloatImm>(); f && t.is_float()) return FloatImm::make(t, f->value);
     return Cast::make(t, std::move(e));
 }
 
@@ -374,7 +374,7 @@ Expr make_const(Type t, int64_t value) {
     if (t.is_vector()) return Broadcast::make(make_const(t.element_of(), value), t.lanes());
     if (t.is_int()) return IntImm::make(t, value);
     if (t.is_uint()) return UIntImm::make(t, uint64_t(value));
-    if (t.is_any_float()) return rounded(t, value);
+    if (t.is_float()) return rounded(t, value);
     return Reinterpret::make(t, UIntImm::make(UInt(64), uint64_t(value)));
 }
 Expr make_float_const(Type t, double value) {
@@ -445,7 +445,7 @@ public:
 private:
 #define VISIT(T, found)                                                                            \
     void visit(const T &node) override {                                                           \
-        (found) |= node.type.is_any_float();                                                       \
+        (found) |= node.type.is_float();                                                           \
         look_below(node);                                                                          \
     }
     VISIT(Add, sums)
@@ -453,11 +453,11 @@ private:
     VISIT(Mul, products)
 #undef VISIT
     void visit(const Variable &v) override {  // which may stand for a product, if it is no argument
-        products |= v.type.is_any_float() && !v.referent;
+        products |= v.type.is_float() && !v.referent;
     }
     void visit(const Mod &node) override {  // a product that is subtracted
-        products |= node.type.is_any_float();
-        sums |= node.type.is_any_float();
+        products |= node.type.is_float();
+        sums |= node.type.is_float();
         look_below(node);
     }
     void visit(const IntrinsicCall &c) override {

@@ -263,7 +263,7 @@ Expr ExprParser::number(bool negative) {
 
 Expr ExprParser::real(bool negative, double not_a_digit, const Token &digits) {
     Type t = at(TokenKind::TypeSuffix) ? type() : Float(32);
-    if (!t.is_any_float() || t.is_vector()) {
+    if (!t.is_float() || t.is_vector()) {
         fail_at(digits, str("a floating-point number cannot have the type ", t));
     }
     double value = digits.kind != TokenKind::Real ? not_a_digit

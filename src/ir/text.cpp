@@ -99,7 +99,7 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::widening_shift_left:
     case Intrinsic::widening_shift_right: return first.widen();
     case Intrinsic::widening_sub:
-        return first.is_any_float() ? first.widen() : first.widen().with_code(TypeCode::Int);
+        return first.is_float() ? first.widen() : first.widen().with_code(TypeCode::Int);
     case Intrinsic::is_nan:
     case Intrinsic::is_inf:
     case Intrinsic::is_finite: return Bool(first.lanes());

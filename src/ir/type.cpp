@@ -35,8 +35,8 @@ bool Type::can_represent(Type other) const {
                (other.is_uint() && other.bits() < bits());
     }
     if (is_uint()) return other.is_uint() && other.bits() <= bits();
-    if (!is_any_float()) return false;
-    if (other.is_any_float()) {
+    if (!is_float()) return false;
+    if (other.is_float()) {
         return significand_bits(other) <= significand_bits(*this) &&
                exponent_bits(other) <= exponent_bits(*this);
     }
@@ -48,14 +48,14 @@ bool Type::can_represent(Type other) const {
 bool Type::can_represent(int64_t value) const {
     if (is_int()) return value >= min_int() && value <= max_int();
     if (is_uint()) return value >= 0 && uint64_t(value) <= max_uint();
-    if (!is_any_float()) return false;
+    if (!is_float()) return false;
     return fits_exactly(*this, value < 0 ? 0 - uint64_t(value) : uint64_t(value));
 }
 
 bool Type::can_represent(uint64_t value) const {
     if (is_int()) return value <= uint64_t(max_int());
     if (is_uint()) return value <= max_uint();
-    return is_any_float() && fits_exactly(*this, value);
+    return is_float() && fits_exactly(*this, value);
 }
 
 bool Type::can_represent(double value) const {
@@ -66,7 +66,7 @@ bool Type::can_represent(double value) const {
     if (is_uint()) {
         return value >= 0 && value < std::ldexp(1.0, bits()) && value == std::floor(value);
     }
-    if (!is_any_float()) return false;
+    if (!is_float()) return false;
     if (bits() == 64 || std::isnan(value) || std::isinf(value)) return true;
     if (bits() == 32) return double(float(value)) == value;
     if (is_bfloat()) return double(float(bfloat16_t(value))) == value;

@@ -73,7 +73,6 @@ struct Type {
     constexpr bool is_int_or_uint() const { return is_int() || is_uint(); }
     constexpr bool is_float() const { return type_code == TypeCode::Float || is_bfloat(); }
     constexpr bool is_bfloat() const { return type_code == TypeCode::BFloat; }
-    constexpr bool is_any_float() const { return is_float(); }
     constexpr bool is_handle() const { return type_code == TypeCode::Handle; }
     constexpr bool is_bool() const { return is_uint() && element_bits == 1; }
     // Returns true if both are handles, or neither is: what a handle points to does not matter.

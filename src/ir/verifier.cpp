@@ -51,7 +51,7 @@ private:
 
 bool is_index(Type t) { return t.is_int_or_uint() && t.bits() >= 32; }
 
-bool is_number(Type t) { return t.is_int_or_uint() || t.is_any_float(); }
+bool is_number(Type t) { return t.is_int_or_uint() || t.is_float(); }
 
 // Intrinsics whose operands all have the type of the result.
 bool is_uniform(Intrinsic op) {

@@ -53,7 +53,7 @@ Expr divide(WrittenExpr a, Expr b) { return std::move(a) / std::move(b); }
 Expr operand_of_update(Type t, const Expr &e) {
     if (!ir::is_const(e) || !ir::may_hold(t, e)) return e;
     const bool integers = t.is_int_or_uint() && e.type().is_int_or_uint();
-    return integers || t.is_any_float() ? cast(t, e) : e;
+    return integers || t.is_float() ? cast(t, e) : e;
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 Buffer<> writable(const Buffer<> &given) {
     Buffer<> image = given;
     Type type = image.type();
-    if (type.is_any_float()) image = convert_image(image, UInt(16));
-    if (!type.is_any_float() && type != UInt(8) && type != UInt(16)) {
+    if (type.is_float()) image = convert_image(image, UInt(16));
+    if (!type.is_float() && type != UInt(8) && type != UInt(16)) {
         throw RuntimeError(str("images of ", type,
                                " are not written; convert it to uint8, uint16 or ",
                                "float32 first"));

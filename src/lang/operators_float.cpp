@@ -158,7 +158,7 @@ Expr fract(const Expr &x, Location at) {
 Expr fma(const Expr &a, const Expr &b, const Expr &c, Location at) {
     const CallSite site{"fma", at};
     for (const Expr &e : {a, b, c}) site.require_defined(e);
-    if (!a.type().is_any_float() || a.type() != b.type() || a.type() != c.type()) {
+    if (!a.type().is_float() || a.type() != b.type() || a.type() != c.type()) {
         site.refuse(str("the operands are of types ", a.type(), ", ", b.type(), " and ", c.type(),
                         ", not of one floating-point type"));
     }

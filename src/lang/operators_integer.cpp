@@ -91,7 +91,7 @@ Type widened(Type t, const CallSite &site) {
 }
 
 Type narrowed(Type t, const CallSite &site) {
-    if (t.bits() >= 16 && !(t.is_any_float() && t.bits() == 16) && !t.is_handle()) {
+    if (t.bits() >= 16 && !(t.is_float() && t.bits() == 16) && !t.is_handle()) {
         return t.narrow();
     }
     site.refuse(str("there is no type half as wide as ", t));
@@ -196,7 +196,7 @@ Expr saturating_cast(Type t, Expr e, Location at) {
     if (t.is_handle() || e.type().is_handle()) {
         site.refuse(str("from ", e.type(), " to ", t));
     }
-    if (t.is_any_float() || t.can_represent(e.type())) return cast(t, e);
+    if (t.is_float() || t.can_represent(e.type())) return cast(t, e);
     return call(t, Intrinsic::saturating_cast, {std::move(e)});
 }
 
@@ -229,7 +229,7 @@ Expr absd(Expr a, Expr b, Location at) {
     Type t = a.type();
     if (t.is_handle()) site.refuse(str("the operands are of type ", t));
     if (t.is_bool()) return a != b;
-    if (t.is_any_float()) return abs(a - b);
+    if (t.is_float()) return abs(a - b);
     if (t.is_int()) t = t.with_code(TypeCode::UInt);
     return call(t, Intrinsic::absd, {std::move(a), std::move(b)});
 }
@@ -386,7 +386,7 @@ Expr lerp(Expr zero_val, Expr one_val, Expr weight, Location at) {
     site.require_defined(zero_val);
     site.require_defined(one_val);
     match_ends(zero_val, one_val, site);
-    if (!weight.type().is_uint() && !weight.type().is_any_float()) {
+    if (!weight.type().is_uint() && !weight.type().is_float()) {
         site.refuse(str("the weight is a ", weight.type(), ", not an unsigned integer or a float"));
     }
     if (const auto *constant = weight.as<ir::FloatImm>(); constant && !zero_val.type().is_float()) {

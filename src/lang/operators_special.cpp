@@ -95,7 +95,7 @@ Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max,
     Type t = value.type();
     for (const Expr &end : {min, max}) {
         if (!end.defined() || end.type() == t ||
-            (ir::is_const(end) && t.is_any_float() == end.type().is_any_float()))
+            (ir::is_const(end) && t.is_float() == end.type().is_float()))
             continue;
         site.refuse(str("the value is a ", t, ", but an end of its range is a ", end.type()));
     }

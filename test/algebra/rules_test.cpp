@@ -147,7 +147,7 @@ bool has_constants(const Sorts &s) {
 }
 
 Expr random_number(Random &random, Type t) {
-    if (t.is_any_float()) {
+    if (t.is_float()) {
         static const std::vector<double> special{NAN, INFINITY, -INFINITY, -0.0, 1e8, 0.1, -3e38};
         if (random.chance(30)) return make_float_const(t, special[size_t(random.between(0, 6))]);
         return make_float_const(t, double(random.between(-12, 12)) / 2);
@@ -172,7 +172,7 @@ bool same_value(const Expr &a, const Expr &b) {
 std::string try_rule(const Rule &r, Random &random, int &tried) {
     Shape shape(r);
     for (Type t : types_for(r.domain)) {
-        if (t.is_any_float() && has_constants(shape.sorts)) continue;
+        if (t.is_float() && has_constants(shape.sorts)) continue;
         Instance m;
         m.number = t;
         const bool is_data =

@@ -41,7 +41,7 @@ double number(Type t, const uint8_t *at) {
 
 bool is_same(Type t, const uint8_t *a, const uint8_t *b, double tolerance) {
     if (std::memcmp(a, b, size_t(t.bytes())) == 0) return true;
-    if (!t.is_any_float()) return false;
+    if (!t.is_float()) return false;
     double x = number(t, a), y = number(t, b);
     if (std::isnan(x) && std::isnan(y)) return true;
     return x == y || std::abs(x - y) <= tolerance * std::max(std::abs(x), 1.0);

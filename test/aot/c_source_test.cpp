@@ -127,7 +127,7 @@ template<typename From> void check_casts() {
                     UInt(64), Float(16), BFloat(16), Float(32), Float(64)}) {
         Type stored = to.is_bool() ? UInt(8) : to;
         // What does not fit has no meaning where a float is cast.
-        Expr fits = !std::is_integral_v<From> && !to.is_any_float() && !to.is_bool()
+        Expr fits = !std::is_integral_v<From> && !to.is_float() && !to.is_bool()
                         ? clamp(e, cast<From>(to.is_uint() ? 0 : -100), cast<From>(100))
                         : e;
         v.add(cast(stored, cast(to, fits)));

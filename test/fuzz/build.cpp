@@ -136,8 +136,8 @@ private:
         static const Var vars[] = {Var("x"), Var("y"), Var("z"), Var("w")};
         switch (t.op) {
         case Op::Number:
-            return t.type.is_any_float() ? ir::make_float_const(t.type, t.number)
-                                         : ir::make_const(t.type, int64_t(t.number));
+            return t.type.is_float() ? ir::make_float_const(t.type, t.number)
+                                     : ir::make_const(t.type, int64_t(t.number));
         case Op::Coordinate: {
             int by = base[size_t(t.index)];
             return by == 0 ? Expr(vars[t.index]) : vars[t.index] - by;

@@ -51,8 +51,8 @@ void fill_input(Buffer<> &image, int input, const InputPlan &plan) {
             offset += int64_t(at[i]) * raw.dim[i].stride;
         }
         int64_t value = int64_t(h);
-        if (t.is_any_float()) value = int64_t(h % 201) - 100;
-        if (!t.is_any_float() && t.bits() >= 32) {
+        if (t.is_float()) value = int64_t(h % 201) - 100;
+        if (!t.is_float() && t.bits() >= 32) {
             uint64_t high = plan.is_wide ? widest_input(t) : 1000;
             value = t.is_int() ? int64_t(h % (2 * high + 1)) - int64_t(high)
                                : int64_t(high == UINT64_MAX ? h : h % (high + 1));
@@ -106,7 +106,7 @@ std::string difference(const Plan &plan, const Buffers &expected, const Buffers 
                 uint64_t y = interpret::load_word(t, b.host + i * uint64_t(t.bytes()));
                 double dx = interpret::double_of_word(t, x), dy = interpret::double_of_word(t, y);
                 if (x == y || dx == dy || (std::isnan(dx) && std::isnan(dy))) continue;
-                if (t.is_any_float() && std::fabs(dx - dy) <= 4 * value.error) continue;
+                if (t.is_float() && std::fabs(dx - dy) <= 4 * value.error) continue;
                 return str("f", f, ", element ", i, ": ", dy, " instead of ", dx, " (", t,
                            ", may differ by ", 4 * value.error, ")");
             }

@@ -51,7 +51,7 @@ bool add(Sum &sum, const tessera_buffer_t &in, const std::vector<int> &at, int l
         const uint8_t *from = element(in, at, step, limit);
         if (!from) return false;
         interpret::Word w = interpret::load_word(t, from);
-        if (t.is_any_float()) {
+        if (t.is_float()) {
             sum.fraction += interpret::double_of_word(t, w);
         } else {
             sum.whole += w;
@@ -63,7 +63,7 @@ bool add(Sum &sum, const tessera_buffer_t &in, const std::vector<int> &at, int l
 // Of integers to floats: few, so that nothing is rounded. Of floats to integers: those are exact.
 interpret::Word result(Type t, const Sum &sum, size_t which) {
     uint64_t whole = sum.whole + which;
-    if (t.is_any_float()) {
+    if (t.is_float()) {
         return interpret::word_of_double(t, sum.fraction / 16 + double(whole % 1009));
     }
     whole += std::isnan(sum.fraction) ? 3 : uint64_t(int64_t(sum.fraction));

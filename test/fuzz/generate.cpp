@@ -39,7 +39,7 @@ void Generator::draw_inputs() {
 void Generator::draw_nans() {
     constexpr uint64_t one_of = 4;
     if ((plan.seed * 0x9E3779B97F4A7C15ull >> 40) % one_of != 0) return;
-    for (InputPlan &input : plan.inputs) input.has_nan = input.type.is_any_float();
+    for (InputPlan &input : plan.inputs) input.has_nan = input.type.is_float();
 }
 
 bool Generator::has_nan() const {
@@ -60,7 +60,7 @@ Term Generator::in_place(const Term &value) {
     at.op = Op::Input;
     for (int d = 0; d < output_dims; d++) at.args.push_back(coordinate(d));
     set_input_range(at, plan.inputs[0]);
-    at.may_be_nan = at.type.is_any_float() && has_nan();
+    at.may_be_nan = at.type.is_float() && has_nan();
     const Term other = cast_to(at.type, value);
     if (random.chance(0.3)) return select(condition(output_dims), at, other);
     return at.type.is_bool() ? compare(Op::Or, at, other) : arithmetic(Op::Add, at, other);
@@ -286,7 +286,7 @@ void Generator::set_extern_values(FuncPlan &f) {
     for (const ExternSource &s : f.reads) {
         for (const Term &v : values_of(s)) {
             error += 2 * v.error;
-            if (!v.type.is_any_float()) continue;
+            if (!v.type.is_float()) continue;
             low += v.low / 8;
             high += v.high / 8;
         }
@@ -294,12 +294,12 @@ void Generator::set_extern_values(FuncPlan &f) {
     int count = random.chance(0.25) ? 2 : 1;
     for (int k = 0; k < count; k++) {
         Type t = random.pick<Type>({Int(32), UInt(8), Int(16), UInt(32), Int(64), Float(32)});
-        if (error > 0 && !t.is_any_float()) t = Float(random.chance(0.7) ? 32 : 64);
+        if (error > 0 && !t.is_float()) t = Float(random.chance(0.7) ? 32 : 64);
         Term v = number(t, 0);
-        v.low = t.is_any_float() ? low : smallest(t);
-        v.high = t.is_any_float() ? high : largest(t);
+        v.low = t.is_float() ? low : smallest(t);
+        v.high = t.is_float() ? high : largest(t);
         double size = std::max(std::fabs(v.low), v.high);
-        if (t.is_any_float()) v.error = error + size * epsilon_of(t);
+        if (t.is_float()) v.error = error + size * epsilon_of(t);
         f.values.push_back(v);
     }
 }

@@ -59,7 +59,7 @@ Term Generator::self(const FuncPlan &f, int i, size_t k, std::vector<Term> args)
     t.high = f.values[k].high;
     t.error = f.values[k].error;
     t.is_data = f.values[k].is_data;
-    t.may_be_nan = t.type.is_any_float() && has_nan();
+    t.may_be_nan = t.type.is_float() && has_nan();
     t.args = std::move(args);
     return t;
 }
@@ -113,8 +113,8 @@ void Generator::accumulate(FuncPlan &f, int i, int domain_dims, const Term &what
         double size = std::max(std::fabs(sum.low), std::fabs(sum.high));
         sum.error = me.error + n * e.error;
         bool integers = sum.error == 0 && size * epsilon_of(t) <= 1;
-        if (t.is_any_float() && !integers) sum.error += n * size * epsilon_of(t);
-        if (!t.is_any_float() && (sum.low < smallest(t) || sum.high > largest(t))) {
+        if (t.is_float() && !integers) sum.error += n * size * epsilon_of(t);
+        if (!t.is_float() && (sum.low < smallest(t) || sum.high > largest(t))) {
             sum.low = t.is_int() ? double(t.min_int()) : 0;
             sum.high = t.is_int() ? double(t.max_int()) : double(t.max_uint());
         }
@@ -128,7 +128,7 @@ void Generator::accumulate(FuncPlan &f, int i, int domain_dims, const Term &what
 
 void Generator::scatter_update(FuncPlan &f, int i) {
     Type t = f.values[0].type;
-    if (t.is_bool() || t.is_any_float()) return;
+    if (t.is_bool() || t.is_float()) return;
     UpdatePlan u;
     u.domain = new_domain(random.range(1, 2), 12);
     u.args = pure_args(f);
@@ -151,7 +151,7 @@ void Generator::scatter_update(FuncPlan &f, int i) {
 
 void Generator::scan(FuncPlan &f, int i) {
     Type t = f.values[0].type;
-    if (t.is_any_float() || t.is_bool()) return;
+    if (t.is_float() || t.is_bool()) return;
     UpdatePlan u;
     u.domain = new_domain(1, 10);
     u.args = pure_args(f);

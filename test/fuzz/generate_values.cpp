@@ -18,7 +18,7 @@ Term Generator::leaf(Type t, int dims) {
 }
 
 Term Generator::end_of(Type t) {
-    if (t.is_any_float() || t.is_bool()) return number(t, 1);
+    if (t.is_float() || t.is_bool()) return number(t, 1);
     if (t.bits() == 64) return number(t, std::ldexp(t.is_int() && random.chance(0.5) ? -1 : 1, 62));
     if (t.is_uint()) return number(t, double(t.max_uint()) - random.range(0, 1));
     return number(t, random.chance(0.5) ? double(t.min_int()) : double(t.max_int()));
@@ -51,7 +51,7 @@ Term Generator::input(int dims) {
         t.args.push_back(at);
     }
     set_input_range(t, in);
-    t.may_be_nan = t.type.is_any_float() && has_nan();
+    t.may_be_nan = t.type.is_float() && has_nan();
     return t;
 }
 
@@ -59,14 +59,14 @@ void Generator::set_input_range(Term &t, const InputPlan &in) {
     t.type = in.type;
     t.is_data = true;
     bool small = t.type.bits() >= 32 && !in.is_wide;
-    if (t.type.is_any_float()) {
+    if (t.type.is_float()) {
         t.high = 100;
     } else if (small) {
         t.high = 1000;
     } else {
         t.high = double(widest_input(t.type));
     }
-    if (t.type.is_any_float() || t.type.is_int()) t.low = -t.high;
+    if (t.type.is_float() || t.type.is_int()) t.low = -t.high;
     if (t.type.is_int() && t.type.bits() < 32) t.low = double(t.type.min_int());
 }
 
@@ -87,7 +87,7 @@ Term Generator::call(int f, int dims, bool gather) {
     t.high = value.high;
     t.error = value.error;
     t.is_data = value.is_data;
-    t.may_be_nan = t.type.is_any_float() && has_nan();
+    t.may_be_nan = t.type.is_float() && has_nan();
     bool odd = random.chance(0.25);
     for (int d = 0; d < callee.dims; d++) {
         Term at = d < dims && !(odd && random.chance(0.3)) ? coordinate(d)
@@ -115,7 +115,7 @@ Term Generator::operation(Op op, Type t, std::vector<Term> args) {
     r.args = std::move(args);
     r.low = -5000;
     r.high = 5000;
-    for (const Term &arg : r.args) r.may_be_nan |= t.is_any_float() && arg.may_be_nan;
+    for (const Term &arg : r.args) r.may_be_nan |= t.is_float() && arg.may_be_nan;
     return r;
 }
 
@@ -242,18 +242,17 @@ Term Generator::value(Type t, int dims, int depth) {
         return apply(random.chance(0.5) ? Op::Min : Op::Max,
                      {value(t, dims, depth - 1), value(t, dims, depth - 1)});
     case 2: return stencil(t, dims);
-    case 3:
-        return t.is_any_float() ? float_function(t, dims, depth) : integer_function(t, dims, depth);
+    case 3: return t.is_float() ? float_function(t, dims, depth) : integer_function(t, dims, depth);
     case 4: return random.chance(0.5) ? inline_reduction(t, dims) : stencil(t, dims);
     case 5: {
         Term inner = value(random.pick(all_types), dims, depth - 1);
-        return cast_to(t, t.is_any_float() ? inner : exact(inner));
+        return cast_to(t, t.is_float() ? inner : exact(inner));
     }
     default: {
         static const std::vector<Op> for_floats = {Op::Add, Op::Sub, Op::Mul, Op::Div};
         static const std::vector<Op> for_integers = {Op::Add, Op::Sub,    Op::Mul,    Op::Div,
                                                      Op::Mod, Op::BitAnd, Op::BitXor, Op::Add};
-        Op op = random.pick(t.is_any_float() ? for_floats : for_integers);
+        Op op = random.pick(t.is_float() ? for_floats : for_integers);
         return arithmetic(op, value(t, dims, depth - 1), value(t, dims, depth - 1));
     }
     }
@@ -267,7 +266,7 @@ Term Generator::float_function(Type t, int dims, int depth) {
 Term Generator::integer_function(Type t, int dims, int depth) {
     auto operand = [&] {
         Term a = value(t, dims, depth - 1);
-        return a.is_data && !t.is_any_float() ? a : limited(std::move(a), largest(t) / 8);
+        return a.is_data && !t.is_float() ? a : limited(std::move(a), largest(t) / 8);
     };
     if (t.is_int() && random.chance(0.3)) {
         Term a = operand(), b = operand();
@@ -307,7 +306,7 @@ Term Generator::rare_function(Type t, int dims, int depth) {
     case 0: return apply(Op::Likely, {a});
     case 1: return apply(Op::Clamp, {a, number(t, t.is_uint() ? 3 : -5), number(t, 60)});
     case 2:
-        if (t.is_any_float()) return t.bits() >= 32 ? apply(Op::Floor, {exact(a)}) : a;
+        if (t.is_float()) return t.bits() >= 32 ? apply(Op::Floor, {exact(a)}) : a;
         return arithmetic(Op::BitOr, a, value(t, dims, depth - 1));
     case 3: return saturated(t, value(random.pick(all_types), dims, depth - 1));
     default: return cast_to(t, random_bits());
@@ -316,8 +315,8 @@ Term Generator::rare_function(Type t, int dims, int depth) {
 
 Term Generator::saturated(Type t, Term a) {
     a = exact(std::move(a));
-    if (a.type.is_any_float()) a = limited(std::move(a), 1e5);
-    if (t.is_any_float() || a.type.is_bool()) return cast_to(t, std::move(a));
+    if (a.type.is_float()) a = limited(std::move(a), 1e5);
+    if (t.is_float() || a.type.is_bool()) return cast_to(t, std::move(a));
     Term r;
     r.op = Op::SaturatingCast;
     r.type = t;

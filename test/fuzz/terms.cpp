@@ -18,7 +18,7 @@ void full_range(Term &t) {
 Term finish(Term t, double low, double high, double error = 0) {
     t.low = low;
     t.high = high;
-    if (t.type.is_any_float()) {
+    if (t.type.is_float()) {
         bool integers = error == 0 && magnitude(t) * epsilon_of(t.type) <= 1;
         t.error = integers ? 0 : error + magnitude(t) * epsilon_of(t.type);
     } else if (low < smallest(t.type) || high > largest(t.type)) {
@@ -33,12 +33,12 @@ Term make(Op op, Type type, std::vector<Term> args) {
     t.type = type;
     t.args = std::move(args);
     t.is_data = std::ranges::any_of(t.args, &Term::is_data);
-    for (const Term &arg : t.args) t.may_be_nan |= type.is_any_float() && arg.may_be_nan;
+    for (const Term &arg : t.args) t.may_be_nan |= type.is_float() && arg.may_be_nan;
     return t;
 }
 
 // Returns true if arithmetic on these has to be kept from leaving the type.
-bool must_fit(Type t, bool is_data) { return t.is_any_float() || (!wraps(t) && !is_data); }
+bool must_fit(Type t, bool is_data) { return t.is_float() || (!wraps(t) && !is_data); }
 
 // A number, the last one of the range for what is none.
 Term only_number(Term a, double limit) {
@@ -58,7 +58,7 @@ double epsilon_of(Type t) {
 }
 
 double largest(Type t) {
-    if (t.is_any_float()) return t.bits() == 16 ? 1e4 : 1e9;
+    if (t.is_float()) return t.bits() == 16 ? 1e4 : 1e9;
     if (wraps(t)) return t.is_int() ? double(t.max_int()) : double(t.max_uint());
     return std::ldexp(1.0, t.bits() - 2);
 }
@@ -99,7 +99,7 @@ Term reduction_variable(int domain, int d, const Domain &box) {
 Term limited(Term a, double limit) {
     if (magnitude(a) <= limit || a.type.is_bool()) return a;
     Type t = a.type;
-    if (t.is_any_float())
+    if (t.is_float())
         return arithmetic(
             Op::Mul, a,
             number(t, std::ldexp(1.0, -int(std::ceil(std::log2(magnitude(a) / limit))))));
@@ -108,15 +108,15 @@ Term limited(Term a, double limit) {
 
 Term arithmetic(Op op, Term a, Term b) {
     Type t = a.type;
-    if (op == Op::Mod && t.is_any_float()) op = Op::Add;
-    if (t.is_any_float() && op == Op::Div) {
+    if (op == Op::Mod && t.is_float()) op = Op::Add;
+    if (t.is_float() && op == Op::Div) {
         // By a power of two, so that nothing is near zero.
         b = number(t, 4);
     }
     double limit = op == Op::Mul ? std::sqrt(largest(t)) / 2 : largest(t) / 4;
     const bool is_data = a.is_data || b.is_data;
     // A coordinate that data is added to is no larger than coordinates are.
-    const bool bounded = t.is_any_float() || !wraps(t);
+    const bool bounded = t.is_float() || !wraps(t);
     auto fitting = [&](Term operand) {
         return must_fit(t, operand.is_data) ? limited(std::move(operand), limit) : operand;
     };
@@ -134,12 +134,12 @@ Term arithmetic(Op op, Term a, Term b) {
     case Op::Add: return finish(result, a.low + b.low, a.high + b.high, error);
     case Op::Sub: return finish(result, a.low - b.high, a.high - b.low, error);
     case Op::Mul: {
-        bool fraction = t.is_any_float() && b.number != std::floor(b.number);
+        bool fraction = t.is_float() && b.number != std::floor(b.number);
         return finish(result, *std::min_element(corners, corners + 4),
                       *std::max_element(corners, corners + 4), mul_error + (fraction ? 1e-30 : 0));
     }
     case Op::Div:
-        if (t.is_any_float()) return finish(result, -size_a, size_a, a.error + 1e-30);
+        if (t.is_float()) return finish(result, -size_a, size_a, a.error + 1e-30);
         return finish(result, -size_a, size_a);
     case Op::Mod: return finish(result, 0, std::max(size_b - 1, 0.0));
     default:
@@ -168,20 +168,19 @@ Term cast_to(Type to, Term a) {
     if (a.type == to) return a;
     Type from = a.type;
     // What a rounding may change does not become a whole number.
-    if (a.error > 0 && !to.is_any_float()) return number(to, to.is_bool() ? 1 : 7);
+    if (a.error > 0 && !to.is_float()) return number(to, to.is_bool() ? 1 : 7);
     if (to.is_bool()) return compare(Op::Lt, number(from, 3), std::move(a));
-    if (from.is_any_float() && !to.is_any_float())
-        a = limited(std::move(a), std::min(largest(to), 1e5));
-    if (a.may_be_nan && !to.is_any_float())
+    if (from.is_float() && !to.is_float()) a = limited(std::move(a), std::min(largest(to), 1e5));
+    if (a.may_be_nan && !to.is_float())
         a = only_number(std::move(a), std::min({largest(to), largest(from), 1e5}));
     // A float that is negative has no value as an unsigned integer.
-    if (from.is_any_float() && to.is_uint()) a = apply(Op::Abs, {std::move(a)});
-    if (to.is_any_float()) a = limited(std::move(a), std::min(largest(to), largest(from)) / 2);
-    if (to.is_int() && to.bits() >= 32 && !from.is_any_float() && !a.is_data) {
+    if (from.is_float() && to.is_uint()) a = apply(Op::Abs, {std::move(a)});
+    if (to.is_float()) a = limited(std::move(a), std::min(largest(to), largest(from)) / 2);
+    if (to.is_int() && to.bits() >= 32 && !from.is_float() && !a.is_data) {
         a = limited(std::move(a), largest(to));
     }
     double low = a.low, high = a.high, error = a.error;
-    bool truncates = from.is_any_float() && !to.is_any_float();
+    bool truncates = from.is_float() && !to.is_float();
     Term t = make(Op::Cast, to, {std::move(a)});
     return finish(t, low, high, truncates ? 0 : error);
 }

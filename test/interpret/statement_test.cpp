@@ -155,6 +155,11 @@ TEST_SUITE("statement interpreter") {
         CHECK(run("  out[0] = src[6]\n", out, in) == 0);
         CHECK_THROWS_WITH_AS(run("  out[0] = src[3]\n", out, in),
                              doctest::Contains("between the elements"), RuntimeError);
+        // A vector may reach over a gap, whose lanes have no value.
+        CHECK(run("  out[0] = vector_reduce(add, shuffle(src[ramp(2, 1, 3)], [0, 2]), 1)\n", out,
+                  in) == 0);
+        CHECK_THROWS_WITH_AS(run("  out[0] = vector_reduce(add, src[ramp(2, 1, 3)], 1)\n", out, in),
+                             doctest::Contains("never computed"), RuntimeError);
     }
     TEST_CASE("memory that was never written must not reach an output, or decide anything") {
         Array out(Values(1));

@@ -21,13 +21,13 @@ Value Printer::cast(const Value &v, Type from, Type to) {
     if (from == to) return v;
     if (from.is_handle()) return cast(c_cast("uint64_t", c_cast("uintptr_t", v)), UInt(64), to);
     if (to.is_handle()) return c_cast("void *", c_cast("uintptr_t", cast(v, from, UInt(64))));
-    if (from.is_any_float() && from.bits() == 16) {
+    if (from.is_float() && from.bits() == 16) {
         return cast(in_float32(v, from), Float(32), to);
     }
-    if (to.is_bool()) return infix(v, "!=", {from.is_any_float() ? "0.0f" : "0", Form::Constant});
-    if (!to.is_any_float()) {
-        return from.is_any_float() ? call(prelude.truncation(from, to), {v})
-                                   : c_cast(scalar_type(to), v);
+    if (to.is_bool()) return infix(v, "!=", {from.is_float() ? "0.0f" : "0", Form::Constant});
+    if (!to.is_float()) {
+        return from.is_float() ? call(prelude.truncation(from, to), {v})
+                               : c_cast(scalar_type(to), v);
     }
     if (to.bits() != 16) return c_cast(scalar_type(to), v);
     if (from == Float(32)) return from_float32(v, to);
@@ -43,11 +43,11 @@ Value Printer::cast(const Value &v, Type from, Type to) {
 Value Printer::saturating_cast(const Value &v, Type from, Type to) {
     from = from.element_of();
     to = to.element_of();
-    if (to.is_any_float() || from.is_bool() || to.is_handle()) return cast(v, from, to);
-    if (from.is_any_float() && from.bits() == 16) {
+    if (to.is_float() || from.is_bool() || to.is_handle()) return cast(v, from, to);
+    if (from.is_float() && from.bits() == 16) {
         return saturating_cast(in_float32(v, from), Float(32), to);
     }
-    if (from.is_any_float()) return call(prelude.saturation(from, to), {v});
+    if (from.is_float()) return call(prelude.saturation(from, to), {v});
     Value clamped = v;
     if (from.is_int() && to.is_uint()) {
         clamped = maximum(clamped, int_constant(from, 0), from);

@@ -153,7 +153,7 @@ Value Printer::emit(const Let &first) {
 Value Printer::int_constant(Type t, int64_t number) { return {literal(t, number), Form::Constant}; }
 Value Printer::zero(Type t) {
     if (t.is_handle()) return {"NULL", Form::Constant};
-    return t.is_any_float() ? Value{float_literal(t, 0), Form::Constant} : int_constant(t, 0);
+    return t.is_float() ? Value{float_literal(t, 0), Form::Constant} : int_constant(t, 0);
 }
 Value Printer::emit(const IntImm &node) { return int_constant(node.type, node.value); }
 Value Printer::emit(const UIntImm &node) { return int_constant(node.type, int64_t(node.value)); }
@@ -204,24 +204,24 @@ Value Printer::integer_op(const char *op, const Value &a, const Value &b, Type t
 }
 
 Value Printer::add(const Value &a, const Value &b, Type t) {
-    return t.is_any_float() ? float_infix(a, "+", b, t) : integer_op("+", a, b, t);
+    return t.is_float() ? float_infix(a, "+", b, t) : integer_op("+", a, b, t);
 }
 Value Printer::sub(const Value &a, const Value &b, Type t) {
-    return t.is_any_float() ? float_infix(a, "-", b, t) : integer_op("-", a, b, t);
+    return t.is_float() ? float_infix(a, "-", b, t) : integer_op("-", a, b, t);
 }
 Value Printer::mul(const Value &a, const Value &b, Type t) {
-    return t.is_any_float() ? float_infix(a, "*", b, t) : integer_op("*", a, b, t);
+    return t.is_float() ? float_infix(a, "*", b, t) : integer_op("*", a, b, t);
 }
 
 Value Printer::divide(const Value &a, const Value &b, Type t) {
-    if (t.is_any_float()) return float_infix(a, "/", b, t);
+    if (t.is_float()) return float_infix(a, "/", b, t);
     if (t.is_bool()) return infix(a, "&&", b);
     return call(prelude.function("div", t), {a, b});
 }
 
 Value Printer::modulo(const Value &a, const Value &b, Type t) {
     if (t.is_bool()) return int_constant(t, 0);
-    if (!t.is_any_float() || t.bits() != 16) return call(prelude.function("mod", t), {a, b});
+    if (!t.is_float() || t.bits() != 16) return call(prelude.function("mod", t), {a, b});
     Value wide = call(prelude.function("mod", Float(32)), {in_float32(a, t), in_float32(b, t)});
     return from_float32(wide, t);
 }
@@ -246,7 +246,7 @@ Value Printer::select(const Value &condition, const Value &a, const Value &b, Ty
 
 Value Printer::compare(const char *op, const Value &a, const Value &b, Type t) {
     if (t.is_handle()) return infix(c_cast("void *", a), op, c_cast("void *", b));
-    if (!t.is_any_float() || t.bits() != 16) return infix(a, op, b);
+    if (!t.is_float() || t.bits() != 16) return infix(a, op, b);
     return infix(in_float32(a, t), op, in_float32(b, t));
 }
 

@@ -257,8 +257,8 @@ constexpr WholeHelper all_whole[] = {
 
 std::vector<std::span<const HelperRow>> helpers_for(Type t) {
     if (t.is_bool()) return {for_bools};
-    if (t.is_any_float() && t.bits() == 16) return {for_halves, for_numbers};
-    if (t.is_any_float()) return {for_floats, for_numbers};
+    if (t.is_float() && t.bits() == 16) return {for_halves, for_numbers};
+    if (t.is_float()) return {for_floats, for_numbers};
     if (t.is_int()) return {for_signed, for_integers, for_numbers};
     if (t.is_uint()) return {for_unsigned, for_integers, for_numbers};
     return {for_numbers};

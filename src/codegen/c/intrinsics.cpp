@@ -40,19 +40,19 @@ Value Printer::helper_call(const IntrinsicCall &c, const char *name) {
 Value Printer::emit_abs(const IntrinsicCall &c) {
     Type t = c.args[0].type();
     if (t.is_uint()) return arg(c, 0);
-    return t.is_any_float() ? float_call(c, "fabs") : helper_call(c, "abs");
+    return t.is_float() ? float_call(c, "fabs") : helper_call(c, "abs");
 }
 
 Value Printer::emit_absd(const IntrinsicCall &c) {
     Type t = c.args[0].type();
     if (t.is_bool()) return infix(arg(c, 0), "!=", arg(c, 1));
-    if (!t.is_any_float()) return helper_call(c, "absd");
+    if (!t.is_float()) return helper_call(c, "absd");
     Value x = arg(c, 0);
     return float_function("fabs", sub(x, arg(c, 1), t), t);
 }
 
 Value Printer::bit_operation(const IntrinsicCall &c, const char *op) {
-    Type t = c.type, bits = t.is_any_float() ? UInt(t.bits(), t.lanes()) : t;
+    Type t = c.type, bits = t.is_float() ? UInt(t.bits(), t.lanes()) : t;
     Value x = reinterpret(arg(c, 0), c.args[0].type(), bits);
     Value y = reinterpret(arg(c, 1), c.args[1].type(), bits);
     Value result = infix(x, op, y);
@@ -64,7 +64,7 @@ Value Printer::emit_bitwise_and(const IntrinsicCall &c) { return bit_operation(c
 Value Printer::emit_bitwise_or(const IntrinsicCall &c) { return bit_operation(c, "|"); }
 Value Printer::emit_bitwise_xor(const IntrinsicCall &c) { return bit_operation(c, "^"); }
 Value Printer::emit_bitwise_not(const IntrinsicCall &c) {
-    Type t = c.type, bits = t.is_any_float() ? UInt(t.bits(), t.lanes()) : t;
+    Type t = c.type, bits = t.is_float() ? UInt(t.bits(), t.lanes()) : t;
     Value x = reinterpret(arg(c, 0), t, bits);
     if (t.is_bool()) return prefixed("!", x);
     return reinterpret(c_cast(scalar_type(bits), prefixed("~", x)), bits, t);
@@ -158,12 +158,12 @@ Value Printer::emit_widen_right_sub(const IntrinsicCall &c) { return emit_wideni
 Value Printer::emit_widen_right_mul(const IntrinsicCall &c) { return emit_widening_mul(c); }
 
 Value Printer::emit_saturating_add(const IntrinsicCall &c) {
-    if (c.type.is_any_float()) return emit_widening_add(c);
+    if (c.type.is_float()) return emit_widening_add(c);
     if (c.type.is_bool()) return infix(arg(c, 0), "||", arg(c, 1));
     return helper_call(c, "saturating_add");
 }
 Value Printer::emit_saturating_sub(const IntrinsicCall &c) {
-    if (c.type.is_any_float()) return emit_widening_sub(c);
+    if (c.type.is_float()) return emit_widening_sub(c);
     if (c.type.is_bool()) return infix(arg(c, 0), ">", arg(c, 1));
     return helper_call(c, "saturating_sub");
 }
@@ -173,7 +173,7 @@ Value Printer::emit_saturating_cast(const IntrinsicCall &c) {
 
 Value Printer::halving(const IntrinsicCall &c, const char *name, bool is_sum) {
     Type t = c.type;
-    if (!t.is_any_float()) return helper_call(c, name);
+    if (!t.is_float()) return helper_call(c, name);
     Value x = arg(c, 0), y = arg(c, 1);
     Value half = {float_literal(t, 0.5), Form::Constant};
     return mul(is_sum ? add(x, y, t) : sub(x, y, t), half, t);

@@ -144,7 +144,7 @@ void Printer::store_lanes(const Store &node) {
 // A float that differs a little from what was computed: with Target::FuzzFloatStores, whoever
 // compares floats bit by bit finds out.
 Value Printer::without_last_bit(const Value &v, Type t) {
-    if (!t.is_any_float()) return v;
+    if (!t.is_float()) return v;
     Type bits = UInt(t.bits());
     Value kept_bits = infix(reinterpret(v, t.element_of(), bits), "&", int_constant(bits, -2));
     return reinterpret(c_cast(scalar_type(bits), kept_bits), bits, t.element_of());

@@ -23,7 +23,7 @@ std::string Printer::appended(const std::string &at, const std::string &end, con
     std::string to = str(at, " = tessera_");
     std::string start = str("_to_string(", at, ", ", end, ", ");
     if (t.is_handle()) return str(to, text ? "string" : "pointer", start, v.text, ");");
-    if (t.is_any_float()) {
+    if (t.is_float()) {
         return str(to, "double", start, cast(v, t, Float(64)).text, ", ", t.bits() == 64, ");");
     }
     if (t.is_bool()) return str(to, "string", start, v.text, " ? \"true\" : \"false\");");

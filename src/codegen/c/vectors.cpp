@@ -20,7 +20,7 @@ Value Printer::emit(const Ramp &node) {
             stride = {str(whole(stride, node.base.type()), ".v[i % ", group, "]"), Form::Name};
         }
     }
-    if (!t.is_any_float()) {
+    if (!t.is_float()) {
         Value step = {group == 1 ? "i" : str("i / ", group), group == 1 ? Form::Name : Form::Open};
         Value offset = stride.text == "1" ? step : mul(c_cast_index(step, t), stride, t);
         return add(base, offset, t);
@@ -88,7 +88,7 @@ Value Printer::reduce_pair(ReduceOp op, const Value &a, const Value &b, Type t) 
     case ReduceOp::And: return infix(a, "&&", b);
     case ReduceOp::Or: return infix(a, "||", b);
     case ReduceOp::SaturatingAdd:
-        if (t.is_any_float()) return add(a, b, t);
+        if (t.is_float()) return add(a, b, t);
         if (t.is_bool()) return infix(a, "||", b);
         return call(prelude.function("saturating_add", t), {a, b});
     }
@@ -98,7 +98,7 @@ Value Printer::reduce_pair(ReduceOp op, const Value &a, const Value &b, Type t) 
 // From the first lane on. Floats of 16 bits are summed in float and rounded once.
 Value Printer::emit(const VectorReduce &node) {
     Type t = node.value.type().element_of();
-    bool is_half = t.is_any_float() && t.bits() == 16;
+    bool is_half = t.is_float() && t.bits() == 16;
     Type sum_type = is_half ? Float(32) : t;
     int group = node.value.type().lanes() / node.lanes;
     std::string all = whole(value(node.value), node.value.type());

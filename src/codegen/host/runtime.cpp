@@ -78,7 +78,7 @@ Value *HostEmitter::append_text(Value *at, Value *end, Value *v, Type t, bool te
         const char *name = text ? "tessera_string_to_string" : "tessera_pointer_to_string";
         return call_runtime(name, ptr, {at, end, v});
     }
-    if (t.is_any_float()) {
+    if (t.is_float()) {
         Value *wide = cast(v, t, Float(64));
         return call_runtime("tessera_double_to_string", ptr,
                             {at, end, wide, int32(t.bits() == 64)});

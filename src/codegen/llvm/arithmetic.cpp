@@ -21,7 +21,7 @@ Value *Values::add(Value *a, Value *b2, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, b2}, [&](auto &v, Type w) { return add(v[0], v[1], w); });
     }
-    if (t.is_any_float()) return b.CreateFAdd(a, b2);
+    if (t.is_float()) return b.CreateFAdd(a, b2);
     return b.CreateAdd(a, b2, "", false, never_overflows(t));
 }
 
@@ -29,7 +29,7 @@ Value *Values::sub(Value *a, Value *b2, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, b2}, [&](auto &v, Type w) { return sub(v[0], v[1], w); });
     }
-    if (t.is_any_float()) return b.CreateFSub(a, b2);
+    if (t.is_float()) return b.CreateFSub(a, b2);
     return b.CreateSub(a, b2, "", false, never_overflows(t));
 }
 
@@ -37,7 +37,7 @@ Value *Values::mul(Value *a, Value *b2, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, b2}, [&](auto &v, Type w) { return mul(v[0], v[1], w); });
     }
-    if (t.is_any_float()) return b.CreateFMul(a, b2);
+    if (t.is_float()) return b.CreateFMul(a, b2);
     return b.CreateMul(a, b2, "", false, never_overflows(t));
 }
 

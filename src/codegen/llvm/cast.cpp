@@ -14,15 +14,14 @@ Value *Values::cast(Value *v, Type from, Type to) {
         return cast(b.CreatePtrToInt(v, register_type(bits)), bits, to);
     }
     if (to.is_bool()) return cast_to_bool(v, from);
-    if (from.is_any_float()) {
-        return to.is_any_float() ? cast_float_to_float(v, from, to)
-                                 : cast_float_to_int(v, from, to);
+    if (from.is_float()) {
+        return to.is_float() ? cast_float_to_float(v, from, to) : cast_float_to_int(v, from, to);
     }
-    return to.is_any_float() ? cast_int_to_float(v, from, to) : cast_int_to_int(v, from, to);
+    return to.is_float() ? cast_int_to_float(v, from, to) : cast_int_to_int(v, from, to);
 }
 
 Value *Values::cast_to_bool(Value *v, Type from) {
-    if (from.is_any_float()) return compare(NodeKind::NE, v, float_constant(from, 0), from);
+    if (from.is_float()) return compare(NodeKind::NE, v, float_constant(from, 0), from);
     return b.CreateICmpNE(v, int_constant(from, 0));
 }
 
@@ -134,8 +133,8 @@ Value *Values::saturate_float_to_int(Value *v, Type from, Type to) {
 }
 
 Value *Values::saturating_cast(Value *v, Type from, Type to) {
-    if (to.is_any_float() || from.is_bool() || to.is_handle()) return cast(v, from, to);
-    if (from.is_any_float()) return saturate_float_to_int(v, from, to);
+    if (to.is_float() || from.is_bool() || to.is_handle()) return cast(v, from, to);
+    if (from.is_float()) return saturate_float_to_int(v, from, to);
     if (from.is_int() && to.is_uint()) v = maximum(v, int_constant(from, 0), from);
     if (from.max_uint() > to.max_uint()) {
         v = minimum(v, int_constant(from, int64_t(to.max_uint())), from);

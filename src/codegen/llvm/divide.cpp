@@ -81,7 +81,7 @@ Value *Values::divide(Value *a, Value *divisor, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, divisor}, [&](auto &v, Type w) { return divide(v[0], v[1], w); });
     }
-    if (t.is_any_float()) return divide_floats(a, divisor);
+    if (t.is_float()) return divide_floats(a, divisor);
     if (t.is_bool()) return b.CreateAnd(a, divisor);
     if (const llvm::APInt *constant = constant_of(divisor)) {
         if (constant->isZero()) return int_constant(t, 0);
@@ -97,7 +97,7 @@ Value *Values::modulo(Value *a, Value *divisor, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, divisor}, [&](auto &v, Type w) { return modulo(v[0], v[1], w); });
     }
-    if (t.is_any_float()) {
+    if (t.is_float()) {
         Value *whole = b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, b.CreateFDiv(a, divisor));
         return b.CreateFSub(a, b.CreateFMul(divisor, whole));
     }
@@ -116,7 +116,7 @@ Value *Values::modulo(Value *a, Value *divisor, Type t) {
 }
 
 Value *Values::divide_round_to_zero(Value *a, Value *divisor, Type t) {
-    if (t.is_uint() || t.is_any_float()) return divide(a, divisor, t);
+    if (t.is_uint() || t.is_float()) return divide(a, divisor, t);
     const llvm::APInt *constant = constant_of(divisor);
     if (constant && !constant->isZero() && !constant->isAllOnes()) {
         return b.CreateSDiv(a, divisor);

@@ -212,7 +212,7 @@ Value *Emitter::call_extern(const ExternCall &node) {
 Value *Emitter::emit(const Ramp &node) {
     Value *base = value(node.base), *stride = value(node.stride);
     Type t = node.base.type();
-    if (t.is_vector() || t.is_any_float()) {
+    if (t.is_vector() || t.is_float()) {
         std::vector<Value *> parts = {base};
         for (int i = 1; i < node.lanes; i++) parts.push_back(add(parts.back(), stride, t));
         return concat(parts);

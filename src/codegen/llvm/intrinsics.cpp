@@ -33,19 +33,19 @@ Value *Emitter::emit_abs(const IntrinsicCall &c) {
     Type t = c.args[0].type();
     Value *v = arg(c, 0);
     if (t.is_uint()) return v;
-    if (t.is_any_float()) return unary_float(llvm::Intrinsic::fabs, v, t);
+    if (t.is_float()) return unary_float(llvm::Intrinsic::fabs, v, t);
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, v, b.getFalse());
 }
 
 Value *Emitter::emit_absd(const IntrinsicCall &c) {
     Type t = c.args[0].type();
     Value *x = arg(c, 0), *y = arg(c, 1);
-    if (t.is_any_float()) return unary_float(llvm::Intrinsic::fabs, sub(x, y, t), t);
+    if (t.is_float()) return unary_float(llvm::Intrinsic::fabs, sub(x, y, t), t);
     return b.CreateSub(maximum(x, y, t), minimum(x, y, t));
 }
 
 Value *Emitter::bit_operation(const IntrinsicCall &c, llvm::Instruction::BinaryOps op) {
-    Type t = c.type, bits = t.is_any_float() ? UInt(t.bits(), t.lanes()) : t;
+    Type t = c.type, bits = t.is_float() ? UInt(t.bits(), t.lanes()) : t;
     Value *x = reinterpret(arg(c, 0), c.args[0].type(), bits);
     Value *y = reinterpret(arg(c, 1), c.args[1].type(), bits);
     return reinterpret(b.CreateBinOp(op, x, y), bits, t);
@@ -61,7 +61,7 @@ Value *Emitter::emit_bitwise_xor(const IntrinsicCall &c) {
     return bit_operation(c, llvm::Instruction::Xor);
 }
 Value *Emitter::emit_bitwise_not(const IntrinsicCall &c) {
-    Type t = c.type, bits = t.is_any_float() ? UInt(t.bits(), t.lanes()) : t;
+    Type t = c.type, bits = t.is_float() ? UInt(t.bits(), t.lanes()) : t;
     return reinterpret(b.CreateNot(reinterpret(arg(c, 0), t, bits)), bits, t);
 }
 
@@ -157,7 +157,7 @@ Value *Emitter::emit_widening_sub(const IntrinsicCall &c) {
 }
 Value *Emitter::emit_widening_mul(const IntrinsicCall &c) {
     Value *x = arg_as(c, 0, c.type), *y = arg_as(c, 1, c.type);
-    if (c.type.is_any_float()) return mul(x, y, c.type);
+    if (c.type.is_float()) return mul(x, y, c.type);
     bool both_signed = c.args[0].type().is_int() && c.args[1].type().is_int();
     return b.CreateMul(x, y, "", c.type.is_uint(), both_signed);
 }
@@ -175,11 +175,11 @@ Value *Emitter::saturating_op(const IntrinsicCall &c, llvm::Intrinsic::ID of_sig
 }
 
 Value *Emitter::emit_saturating_add(const IntrinsicCall &c) {
-    if (c.type.is_any_float()) return emit_widening_add(c);
+    if (c.type.is_float()) return emit_widening_add(c);
     return saturating_op(c, llvm::Intrinsic::sadd_sat, llvm::Intrinsic::uadd_sat);
 }
 Value *Emitter::emit_saturating_sub(const IntrinsicCall &c) {
-    if (c.type.is_any_float()) return emit_widening_sub(c);
+    if (c.type.is_float()) return emit_widening_sub(c);
     return saturating_op(c, llvm::Intrinsic::ssub_sat, llvm::Intrinsic::usub_sat);
 }
 Value *Emitter::emit_saturating_cast(const IntrinsicCall &c) {
@@ -190,7 +190,7 @@ Value *Emitter::emit_saturating_cast(const IntrinsicCall &c) {
 Value *Emitter::emit_halving_add(const IntrinsicCall &c) {
     Type t = c.type;
     Value *x = arg(c, 0), *y = arg(c, 1);
-    if (t.is_any_float()) return mul(add(x, y, t), float_constant(t, 0.5), t);
+    if (t.is_float()) return mul(add(x, y, t), float_constant(t, 0.5), t);
     Value *different = b.CreateXor(x, y);
     Value *half = t.is_int() ? b.CreateAShr(different, 1) : b.CreateLShr(different, 1);
     return b.CreateAdd(b.CreateAnd(x, y), half);
@@ -198,7 +198,7 @@ Value *Emitter::emit_halving_add(const IntrinsicCall &c) {
 
 Value *Emitter::emit_rounding_halving_add(const IntrinsicCall &c) {
     Type t = c.type;
-    if (t.is_any_float()) return emit_halving_add(c);
+    if (t.is_float()) return emit_halving_add(c);
     Value *x = arg(c, 0), *y = arg(c, 1);
     Value *different = b.CreateXor(x, y);
     Value *half = t.is_int() ? b.CreateAShr(different, 1) : b.CreateLShr(different, 1);
@@ -208,7 +208,7 @@ Value *Emitter::emit_rounding_halving_add(const IntrinsicCall &c) {
 Value *Emitter::emit_halving_sub(const IntrinsicCall &c) {
     Type t = c.type;
     Value *x = arg(c, 0), *y = arg(c, 1);
-    if (t.is_any_float()) return mul(sub(x, y, t), float_constant(t, 0.5), t);
+    if (t.is_float()) return mul(sub(x, y, t), float_constant(t, 0.5), t);
     auto half = [&](Value *v) { return t.is_int() ? b.CreateAShr(v, 1) : b.CreateLShr(v, 1); };
     Value *borrow = b.CreateAnd(b.CreateAnd(b.CreateNot(x), y), int_constant(t, 1));
     return b.CreateSub(b.CreateSub(half(x), half(y)), borrow);

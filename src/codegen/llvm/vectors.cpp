@@ -105,7 +105,7 @@ Value *Values::reduce_pair(ReduceOp op, Value *a, Value *b2, Type t) {
     case ReduceOp::And: return b.CreateAnd(a, b2);
     case ReduceOp::Or: return b.CreateOr(a, b2);
     case ReduceOp::SaturatingAdd:
-        if (t.is_any_float()) return add(a, b2, t);
+        if (t.is_float()) return add(a, b2, t);
         return b.CreateBinaryIntrinsic(
             t.is_int() ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::uadd_sat, a, b2);
     }
@@ -115,7 +115,7 @@ Value *Values::reduce_pair(ReduceOp op, Value *a, Value *b2, Type t) {
 // A saturating sum of signed numbers does, and what is computed strictly: these go from the first
 // lane on.
 bool Values::depends_on_order(ReduceOp op, Type element) const {
-    if (element.is_any_float()) return strict || target.has_feature(Target::StrictFloat);
+    if (element.is_float()) return strict || target.has_feature(Target::StrictFloat);
     return op == ReduceOp::SaturatingAdd && element.is_int();
 }
 

@@ -27,7 +27,7 @@ bool may_overflow(const Expr &e) {
 }
 
 double scale_of_any(Type t) {
-    if (t.is_any_float()) return std::numeric_limits<double>::infinity();
+    if (t.is_float()) return std::numeric_limits<double>::infinity();
     return std::ldexp(1.0, t.bits()) / trusted_coordinate;
 }
 
@@ -35,7 +35,7 @@ double scale_of_any(Type t) {
 
 bool is_float_made_integer(const IntrinsicCall &call) {
     return call.op == Intrinsic::saturating_cast && call.type.is_int_or_uint() &&
-           call.args[0].type().is_any_float();
+           call.args[0].type().is_float();
 }
 
 void CoordinateChecks::bind_scalar(const Argument &a, const Expr &min, const Expr &max) {

@@ -241,7 +241,7 @@ void EntryChecks::check_buffer(const ir::Argument &b) {
 void EntryChecks::check_parameter(const ir::Argument &a) {
     const Parameter *p = parameter_of(a);
     if (!p) return;
-    Type wide = a.type.is_any_float() ? Float(64) : a.type.is_int() ? Int(64) : UInt(64);
+    Type wide = a.type.is_float() ? Float(64) : a.type.is_int() ? Int(64) : UInt(64);
     const char *too_small = wide.is_float() ? "param_too_small_f64"
                             : wide.is_int() ? "param_too_small_i64"
                                             : "param_too_small_u64";

@@ -12,12 +12,12 @@ using namespace ir;
 
 // Values and weight are floats, or one of them is: computed with floats, and rounded to integers.
 Expr lerp_of_floats(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
-    Type given = t.is_any_float() ? t : Float(64, t.lanes());
+    Type given = t.is_float() ? t : Float(64, t.lanes());
     Type f = given.bits() < 32 ? Float(32, t.lanes()) : given;
     Expr w = cast(f, weight);
-    if (!weight.type().is_any_float()) w = w / cast(f, weight.type().max());
+    if (!weight.type().is_float()) w = w / cast(f, weight.type().max());
     Expr mixed = cast(f, zero) * (make_one(f) - w) + cast(f, one) * w;
-    if (t.is_any_float()) return cast(t, mixed);
+    if (t.is_float()) return cast(t, mixed);
     Expr rounded = call(f, Intrinsic::floor, {mixed + make_float_const(f, 0.5)});
     return call(t, Intrinsic::saturating_cast, {rounded});
 }
@@ -155,7 +155,7 @@ Expr lower_fast_log(const Expr &x) {
 
 Expr lower_lerp(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
     Type w = weight.type();
-    if (t.is_any_float() || w.is_any_float() || w.bits() > 32) {
+    if (t.is_float() || w.is_float() || w.bits() > 32) {
         return lerp_of_floats(t, zero, one, weight);
     }
     int bits = 8;

@@ -16,17 +16,17 @@ using Symbols = std::unordered_set<Symbol>;
 Symbols own_names(const LoweredFunction &pipeline, const Context &context) {
     Symbols own;
     for (const Argument &a : pipeline.args) {
-        if (a.is_output() && a.type.is_any_float()) own.insert(a.name);
+        if (a.is_output() && a.type.is_float()) own.insert(a.name);
     }
     for (Symbol kept : context.kept_outputs) own.erase(kept);
     for_each_node(pipeline.body, [&](const Allocate &a) {
-        if (a.type.is_any_float()) own.insert(a.buffer);
+        if (a.type.is_float()) own.insert(a.buffer);
     });
     for_each_node(pipeline.body, [&](const LetStmt &let) {
-        if (let.value.type().is_any_float()) own.insert(let.name);
+        if (let.value.type().is_float()) own.insert(let.name);
     });
     for_each_node(pipeline.body, [&](const Let &let) {
-        if (let.value.type().is_any_float()) own.insert(let.name);
+        if (let.value.type().is_float()) own.insert(let.name);
     });
     for_each_node(pipeline.body, [&](const IntrinsicCall &c) {
         if (c.op != Intrinsic::address_of) return;
@@ -73,7 +73,7 @@ private:
 
     template<typename Before, typename T>
     Expr ordered(const T &node) {
-        const bool is_float = node.type.is_any_float();
+        const bool is_float = node.type.is_float();
         const bool second = is_float && is_number(node.b);
         const bool first = is_float && !second && is_number(node.a);
         const Expr same = Mutator::visit(node);
@@ -91,8 +91,8 @@ private:
 Stmt order_min_max(const LoweredFunction &pipeline, const Context &context) {
     if (context.target.arch != Target::X86) return pipeline.body;
     bool any = false;
-    for_each_node(pipeline.body, [&](const Min &n) { any |= n.type.is_any_float(); });
-    for_each_node(pipeline.body, [&](const Max &n) { any |= n.type.is_any_float(); });
+    for_each_node(pipeline.body, [&](const Min &n) { any |= n.type.is_float(); });
+    for_each_node(pipeline.body, [&](const Max &n) { any |= n.type.is_float(); });
     if (!any) return pipeline.body;
     const Symbols numbers = names_of_numbers(pipeline, context);
     return OrderMinMax(numbers)(pipeline.body);

@@ -127,9 +127,9 @@ private:
     }
     static Expr zero(Type t) {
         const Type element = t.element_of();
-        const Expr one = element.is_any_float() ? FloatImm::make(element, 0)
-                         : element.is_uint()    ? UIntImm::make(element, 0)
-                                                : IntImm::make(element, 0);
+        const Expr one = element.is_float()  ? FloatImm::make(element, 0)
+                         : element.is_uint() ? UIntImm::make(element, 0)
+                                             : IntImm::make(element, 0);
         return Broadcast::make(one, t.lanes());
     }
 

@@ -75,7 +75,7 @@ std::optional<Accumulation> as_accumulation(const Store &store, bool strict_floa
     auto op = operation_of(store.value);
     if (!op) return {};
     bool sums = *op == ReduceOp::Add || *op == ReduceOp::Mul;
-    if (strict_float && sums && store.value.type().is_any_float()) return {};
+    if (strict_float && sums && store.value.type().is_float()) return {};
     const Symbol hole = Symbol::fresh("operand");
     const Expr element = Variable::make(store.value.type(), Symbol::fresh("element"));
     const Expr operand = Variable::make(store.value.type(), hole);
@@ -93,8 +93,8 @@ Expr identity_of(ReduceOp op, Type t) {
     case ReduceOp::Add:
     case ReduceOp::SaturatingAdd: return make_zero(t);
     case ReduceOp::Mul: return make_one(t);
-    case ReduceOp::Min: return t.is_any_float() ? make_float_const(t, NAN) : t.max();
-    case ReduceOp::Max: return t.is_any_float() ? make_float_const(t, NAN) : t.min();
+    case ReduceOp::Min: return t.is_float() ? make_float_const(t, NAN) : t.max();
+    case ReduceOp::Max: return t.is_float() ? make_float_const(t, NAN) : t.min();
     case ReduceOp::And: return const_true(t.lanes());
     case ReduceOp::Or: return const_false(t.lanes());
     }

@@ -168,11 +168,11 @@ bool HoistInvariants::Rewriter::is_worth_it(const Expr &e) {
 }
 
 bool computes_floats(const Expr &e) {
-    bool found = e.type().is_any_float() || e.type().is_bool();
+    bool found = e.type().is_float() || e.type().is_bool();
     if (!found) {
-        for_each_node(e, [&](const Cast &c) { found |= c.value.type().is_any_float(); });
+        for_each_node(e, [&](const Cast &c) { found |= c.value.type().is_float(); });
         for_each_node(e, [&](const IntrinsicCall &c) {
-            for (const Expr &a : c.args) found |= a.type().is_any_float();
+            for (const Expr &a : c.args) found |= a.type().is_float();
         });
         for_each_node(e, [&](const Select &) { found = true; });
     }

@@ -142,7 +142,7 @@ private:
     Expr is_not_cast(const Expr &e, int64_t k) { return k == 0 || k == 1 ? is_not(e, k) : Expr(); }
     // 0 times infinity is not 0.
     Expr is_no_product(const Expr &a, const Expr &b, int64_t k) {
-        if (k != 0 || a.type().is_any_float()) return {};
+        if (k != 0 || a.type().is_float()) return {};
         const Expr left = is_not(a, 0), right = is_not(b, 0);
         return left.defined() ? left : right;
     }

@@ -12,16 +12,16 @@ using namespace ir;
 // Within an index, or a condition that decides whether something is read.
 class InCoordinate final : public Mutator {
     Expr visit(const Cast &node) override {
-        const bool from_float = node.value.type().is_any_float() && !node.type.is_any_float();
+        const bool from_float = node.value.type().is_float() && !node.type.is_float();
         Expr value = (*this)(node.value);
         return node.with<&Cast::value>(from_float ? as_strict_float(value) : value);
     }
     Expr visit(const IntrinsicCall &c) override {
-        if (c.op == Intrinsic::lerp && c.type.is_any_float()) {
+        if (c.op == Intrinsic::lerp && c.type.is_float()) {
             return (*this)(lower_lerp(c.type, c.args[0], c.args[1], c.args[2]));
         }
         Expr e = Mutator::visit(c);
-        if (c.op != Intrinsic::saturating_cast || !c.args[0].type().is_any_float()) return e;
+        if (c.op != Intrinsic::saturating_cast || !c.args[0].type().is_float()) return e;
         return call(c.type, c.op, {as_strict_float(e.as<IntrinsicCall>()->args[0])});
     }
 #define COMPARISON(T)                                                                              \
@@ -74,7 +74,7 @@ private:
     }
     Expr visit(const Cast &node) override {
         const bool to_index = node.type.is_int_or_uint() && node.type.bits() >= 32;
-        if (!to_index || !node.value.type().is_any_float()) return Mutator::visit(node);
+        if (!to_index || !node.value.type().is_float()) return Mutator::visit(node);
         return in_coordinate(Expr(&node));
     }
     Expr visit(const Select &node) override {

@@ -12,7 +12,7 @@ class WrapArithmetic final : public Mutator {
     template<typename T>
     Expr wrap(const T &node) {
         Expr e = Mutator::visit(node);
-        if (!node.type.is_any_float()) return e;
+        if (!node.type.is_float()) return e;
         return call(node.type, Intrinsic::strict_float, {e});
     }
     Expr visit(const Add &node) override { return wrap(node); }
