@@ -42,8 +42,9 @@ Array::Array(const ArrayLayout &layout, size_t number)
     : dims(layout.dims), number(number), alignment(std::max<size_t>(1, layout.alignment)),
       size(layout.bytes()), before(layout.bytes_before()) {
     // Behind its place in a page, and what that is rounded up to.
-    const size_t room = (size + before + 2 * page + 2 * alignment + page - 1) / page * page;
-    memory.reset(static_cast<uint8_t *>(std::aligned_alloc(page, room)));
+    const size_t unit = std::max(page, alignment);
+    const size_t room = (size + before + 2 * page + 2 * alignment + unit - 1) / unit * unit;
+    memory.reset(static_cast<uint8_t *>(std::aligned_alloc(unit, room)));
     if (!memory) throw RuntimeError(str("there is no memory: ", need_of(layout)));
     std::memset(memory.get(), 0, room);
     buffer.type = layout.type;

@@ -8,7 +8,7 @@
 // The memory of buffers to measure with: no part of the compiler.
 namespace tessera::autoscheduler {
 
-// The enumerators say how the values of a buffer lie beside one another.
+// Says how the values of a buffer lie in memory.
 struct ArrayLayout {
     std::string name;  // for messages
     tessera_type_t type = {};

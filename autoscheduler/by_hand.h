@@ -17,7 +17,7 @@ struct ByHand {
     std::vector<program::Step> places;
 };
 
-// Of the program with the user's schedule alone:
+// Completes the program with the user's schedule alone:
 //     f.compute_at(g, x)      ->      f and g are fixed, g.compute_root()
 // Levels that cannot exist are left as they are: lowering refuses them.
 ByHand complete_by_hand(const program::ScheduledProgram &scheduled);

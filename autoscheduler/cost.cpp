@@ -113,7 +113,7 @@ private:
         return latency / (view.body_values * view.part_of_lanes_used());
     }
 
-    // Of accumulators that registers do not hold.
+    // Returns what it costs that registers do not hold all accumulators.
     double spills_per_point() const {
         if (!view.node.is_reduction() || view.innermost < 0) return 0;
         const double widest = view.function.widest;
@@ -134,8 +134,8 @@ private:
     // Each instruction comes from far away once a run: unrolling has to save as much.
     static constexpr double code_per_run = 50;
 
-    // Of the innermost body that is left in the code: what is unrolled and in vectors stands there
-    // once for each piece, and once more behind guards, and at borders.
+    // Returns the instructions of the innermost body that are left in the code: what is unrolled
+    // and in vectors stands there once for each piece, and once more behind guards, and at borders.
     double code() const {
         constexpr double of_math = 20, of_gathered_lane = 2;
         double instructions = 2;  // a store, and the loop
@@ -213,7 +213,7 @@ private:
         return cycles;
     }
 
-    // Of the time that one core would take.
+    // Returns the part of the time of one core that all cores take.
     double share() const {
         const double tasks = view.tasks();
         return std::ceil(tasks / machine.cores) / tasks;

@@ -47,8 +47,8 @@ public:
     // fastest by both. Throws CompileError if none is legal.
     std::vector<Candidate> by_rules();
 
-    // What is taken if nothing is measured: one of those by rules, or of those that are made from
-    // them.
+    // Returns what is taken if nothing is measured: one of those by rules, or of those that are
+    // made from them.
     Candidate choose(const std::vector<Candidate> &by_rules);
 
     // Nothing if it was measured already, or is no schedule.

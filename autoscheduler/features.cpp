@@ -6,7 +6,7 @@ namespace tessera::autoscheduler {
 namespace {
 
 float log_of(double v) { return float(std::log2(1 + std::max(0.0, v))); }
-// Of numbers that may be below 1: sixteenths count.
+// The same for numbers that may be below 1, of which sixteenths count.
 float log_of_few(double v) { return log_of(16 * v); }
 
 class StageFeatures {

@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// What is known of a stage of a schedule without compiling it. Numbers that may be large are
+// Lists what is known of a stage of a schedule without compiling it. Numbers that may be large are
 // logarithms to base 2, so that a product of two causes is a sum.
 // clang-format off
 #define TESSERA_FEATURES(X)                                                                        \
@@ -52,7 +52,7 @@ struct ProgramFeatures {
     void add(const Features &stage, const StageCost &cost, const Cost &of_all);
 };
 
-// Of a stage that is computed, but for its part of the whole pipeline.
+// Returns the features of a stage that is computed, but for its part of the whole pipeline.
 Features features_of(const StageView &stage, const StageCost &cost);
 ProgramFeatures features_of(LoopTree &tree, const Cost &cost, const Machine &machine);
 

@@ -61,6 +61,8 @@ Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &by_ha
     require_regions();
     find_constant_regions();
     find_room();
+    for (const FunctionNode &f : functions)
+        has_periods |= std::ranges::any_of(f.periods, [](int64_t period) { return period > 1; });
 }
 
 // Functions that are scheduled by hand read them in place.

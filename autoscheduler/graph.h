@@ -147,6 +147,7 @@ struct Graph {
     std::vector<FunctionNode> functions;  // producers before their consumers
     std::vector<StageNode> stages;
     std::vector<ImageNode> images;
+    bool has_periods = false;  // FunctionNode::periods, of any function
     Estimates estimates;
     program::Schedule by_hand;  // what it was made with, as the structure
     std::vector<program::Step> structure;

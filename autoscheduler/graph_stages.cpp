@@ -111,11 +111,11 @@ public:
     }
 
 private:
-    // Of a branch.
+    // Builds what a branch adds to the stage.
     StageBuilder(StageBuilder &around, Choices choices)
         : graph(around.graph), stage(around.stage), choices(std::move(choices)),
           borders(around.borders), known(around.known) {}
-    // Of what is computed at the borders of these variables.
+    // Builds what is computed at the borders of these variables.
     StageBuilder(StageBuilder &around, uint64_t borders)
         : graph(around.graph), stage(around.stage), choices(around.choices), borders(borders),
           known(around.known) {}
@@ -231,8 +231,8 @@ private:
         });
         return reads_data ? 0 : variables;
     }
-    // Of the conditions around, those about other things. A chain of choices by one variable is
-    // one.
+    // Returns how many of the conditions around are about other things. A chain of choices by one
+    // variable is one.
     size_t depth(const Choice &c) const {
         return size_t(std::ranges::count_if(
             choices, [&](const Choice &other) { return !other.is_about_the_same(c); }));

@@ -40,7 +40,7 @@ private:
     // was 0.2 % of its cycles, for 1.7 times as many estimates of stages.
     static constexpr int most_in_group = 16;
 
-    // Of a group, by its last function, into the one that reads it.
+    // Names a group, by its last function, and the one that reads it, into which it may be merged.
     struct Merge {
         int group = -1, into = -1;
         int64_t columns = 0, rows = 0;  // of a tile
@@ -83,7 +83,7 @@ private:
                graph.stages[size_t(f.stages.back())].pure > 0;
     }
 
-    // The functions with loops in both groups.
+    // Returns how many functions of the two groups have loops.
     int size_of_both(int group, int into) const {
         int size = 0;
         for (int n = 0; n < int(plan.functions.size()); n++) {

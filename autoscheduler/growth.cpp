@@ -20,10 +20,13 @@ int64_t limited(int64_t period) { return period > longest_period ? longest_perio
 
 Growth Growth::of_quotient(int64_t divisor) { return {1 / double(divisor), 0, divisor}; }
 
-Growth Growth::of_rest(int64_t divisor) { return {unknown, 1, divisor}; }
+Growth Growth::of_rest(int64_t divisor) { return {unknown, 1, divisor, true}; }
 
 Growth operator+(const Growth &a, const Growth &b) {
-    return {a.mean + b.mean, a.within + b.within, limited(std::lcm(a.period, b.period))};
+    const int64_t period = std::lcm(a.period, b.period);
+    const bool repeats = (a.repeats || a.is_none()) && (b.repeats || b.is_none()) &&
+                         (a.repeats || b.repeats) && period <= longest_period;
+    return {a.mean + b.mean, a.within + b.within, limited(period), repeats};
 }
 
 Growth operator-(const Growth &a, const Growth &b) { return a + b.times(-1); }
@@ -31,8 +34,11 @@ Growth operator-(const Growth &a, const Growth &b) { return a + b.times(-1); }
 Growth through(const Growth &outer, const Growth &inner) {
     if (outer.is_none() || inner.is_none()) return {};
     const double mean = outer.mean * inner.mean;
-    if (outer.period == 1) return {mean, outer.within * inner.within, inner.period};
+    if (outer.period == 1) return {mean, outer.within * inner.within, inner.period, inner.repeats};
+    if (inner.repeats)  // and so does what is made of it, whatever happens in between
+        return {Growth::unknown, Growth::unknown, inner.period, true};
     if (inner.within == 0) {  // it has steps, and whole ones stay so
+        if (outer.within != 0) return {mean, 0, inner.period};
         const double step = inner.mean * double(inner.period);
         const int64_t periods =
             is_whole(step) ? period_through(outer.period, int64_t(step)) : outer.period;
@@ -44,7 +50,7 @@ Growth through(const Growth &outer, const Growth &inner) {
     const int64_t period = period_through(outer.period, slope);
     if (period == 1) return Growth::linear(mean);
     const bool divides = outer.period % slope == 0;
-    return {mean, divides ? outer.within * double(slope) : Growth::unknown, period};
+    return {mean, divides ? outer.within * double(slope) : Growth::unknown, period, outer.repeats};
 }
 
 }  // namespace tessera::autoscheduler

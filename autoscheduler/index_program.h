@@ -41,7 +41,8 @@ public:
     // `values_of`: what is known of the values that calls have; else all of their types are.
     IndexProgram(const ir::Expr &e, const Variables &variables, const Estimates &estimates,
                  const ValuesOf &values_of = {});
-    // One that has these values whatever its variables, so many, are.
+    // Makes a program that gives these values whatever its variables are; `variables` says how many
+    // it has.
     IndexProgram(const Span &values, size_t variables);
 
     // No less than the values of the expression; `variables` has a span for each variable.

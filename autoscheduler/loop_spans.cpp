@@ -15,7 +15,7 @@ int64_t factor_of(const Split &split) {
     return std::max<int64_t>(1, ir::as_const_int(split.factor).value_or(1));
 }
 
-// Of two iterations the first: the last one may be cut off.
+// Returns the middle iteration: of two the first, since the last one may be cut off.
 Span middle_of(int64_t extent) { return {(extent - 1) / 2, (extent - 1) / 2}; }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "autoscheduler/loop_spans.h"
 #include "ir/operators.h"
 #include <algorithm>
+#include <numeric>
 #include <ranges>
 
 namespace tessera::autoscheduler {
@@ -227,10 +228,87 @@ void LoopTree::place(int function, const FunctionContents &f) {
     placed.computed = aligned(box({.function = function}, placed.compute_level), f);
     placed.stored = aligned(box({.function = function}, placed.store_level), f);
     slide(function);
+    for (size_t d = 0; d < f.args.size(); d++) {
+        placed.multiple.push_back(multiple_by_bounds(function, d));
+        int64_t &multiple = placed.multiple.back();
+        if (multiple != 0 && level.is_at() && graph.has_periods)
+            multiple = std::lcm(multiple, multiple_by_readers(function, d));
+    }
     for (int s : node.stages) {
         stages[size_t(s)].spans = full_spans(s, placed.computed);
         add_loops(s, *schedules[size_t(s)], placed.compute_level);
     }
+}
+
+// By what is said of the function itself.
+int64_t LoopTree::multiple_by_bounds(int function, size_t d) const {
+    const FunctionNode &node = graph.functions[size_t(function)];
+    const TreeFunction &f = functions[size_t(function)];
+    const bool is_whole = f.computed.empty() || f.computed[d] == node.required[d];
+    if (node.is_constant[d] && is_whole) return 0;
+    int64_t multiple = 1;
+    for (const auto &b : f.schedule->bounds) {
+        if (b.directive.var != node.function->args[d]) continue;
+        if (b.directive.min.defined() && ir::as_const_int(b.directive.min)) return 0;
+        if (!b.directive.modulus.defined()) continue;
+        multiple = std::lcm(multiple, ir::as_const_int(b.directive.modulus).value_or(1));
+    }
+    return multiple;
+}
+
+// By where those that read it in an iteration of its loop begin: pieces of a reader that begins at
+// a multiple do so, too, and so does what is read at x / 8 * 8 + k. Tries some multiples of what is
+// known, and takes what the first elements that are read then have in common.
+int64_t LoopTree::multiple_by_readers(int function, size_t d) {
+    const Source source = {.function = function};
+    const int loop = functions[size_t(function)].compute_level;
+    int64_t common = 0;
+    for (const int64_t some : {1, 2, 3, 8, 64, 129, 1000}) {
+        std::optional<int64_t> first;
+        for (int c : graph.functions[size_t(function)].consumers) {
+            const TreeStage &consumer = stages[size_t(c)];
+            const StageNode &node = graph.stages[size_t(c)];
+            if (consumer.is_inlined) return 1;
+            std::vector<Span> at = spans(c, loop);
+            const std::vector<int64_t> multiples = multiples_in(c, loop);
+            for (size_t v = 0; v < node.pure; v++) {
+                if (multiples[v] == 0) continue;
+                const int64_t extent = at[v].extent();
+                at[v].min = multiples[v] * some;
+                at[v].max = at[v].min + extent - 1;
+            }
+            for (const Access &a : node.accesses) {
+                if (!(a.source == source)) continue;
+                if (a.is_by_extern) return 1;
+                const int64_t begin = a.index[d].run(at).min;
+                first = std::min(first.value_or(begin), begin);
+            }
+        }
+        if (!first) return 1;
+        common = std::gcd(common, *first);
+        if (common == 1) break;
+    }
+    return std::max<int64_t>(common, 1);
+}
+
+// The multiples at which a stage's pure variables begin in each iteration of a loop: a piece of
+// variables that are split begins after others as long. 0: at a place that is known.
+std::vector<int64_t> LoopTree::multiples_in(int stage, int loop) {
+    const StageNode &node = graph.stages[size_t(stage)];
+    const TreeFunction &f = functions[size_t(node.function)];
+    const std::vector<Span> all = stages[size_t(stage)].spans, piece = spans(stage, loop);
+    std::vector<int64_t> multiples;
+    for (size_t v = 0; v < node.pure; v++) {
+        const int64_t multiple = f.multiple[node.dimensions[v]];
+        const bool is_split = piece[v].extent() != all[v].extent();
+        if (!is_split) {
+            multiples.push_back(multiple);
+        } else {
+            const int64_t from = multiple == 0 ? all[v].min : multiple;
+            multiples.push_back(std::gcd(from, piece[v].extent()));
+        }
+    }
+    return multiples;
 }
 
 void LoopTree::add_loops(int stage, const StageSchedule &schedule, int parent) {

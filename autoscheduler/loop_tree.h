@@ -30,7 +30,10 @@ struct TreeFunction {
     size_t innermost = 0;                      // the dimension whose values lie side by side
     // Per dimension: a region is never smaller, as pieces are moved back into it, not cut off.
     std::vector<int64_t> least;
-    Box computed, stored;                             // each time; empty where nobody asks for it
+    Box computed, stored;  // each time; empty where nobody asks for it
+    // Per dimension: the region begins at a multiple of so many each time; 0: at a place that is
+    // known.
+    std::vector<int64_t> multiple;
     const program::FuncSchedule *schedule = nullptr;  // if it has loops
 };
 
@@ -79,6 +82,9 @@ private:
     bool is_read_in(int function, int loop) const;
     void require_consumers_within(int function, int loop) const;
     std::vector<Span> full_spans(int stage, const Box &box) const;
+    int64_t multiple_by_bounds(int function, size_t dimension) const;
+    int64_t multiple_by_readers(int function, size_t dimension);
+    std::vector<int64_t> multiples_in(int stage, int loop);
 
     std::vector<const program::StageSchedule *> schedules;  // per stage
     std::vector<std::map<int, Box>> boxes;                  // of functions, then of images, by loop

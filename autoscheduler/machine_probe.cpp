@@ -177,8 +177,8 @@ std::optional<Machine> find_machine(const Target &target, int cores) {
     return machine_from_json(found->dump(), target);
 }
 
-// Whoever reads it meanwhile sees the old file or the new one; without a place for it, there is
-// none.
+// Whoever reads the file meanwhile sees the old one or the new one. If there is no place for it,
+// nothing is written.
 void write_machine(const Target &target, const Machine &m) {
     const std::string path = file_name();
     if (path.empty()) return;

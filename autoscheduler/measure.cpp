@@ -10,8 +10,8 @@ using program::Schedule;
 
 namespace {
 
-// The sizes of images that stages in C ask for: only a call tells them. Those that are estimated
-// stay so.
+// Returns the sizes of the images that stages in C ask for, which only a call of them tells.
+// Dimensions that are estimated keep their estimate.
 std::map<Symbol, Box> sizes_asked_for(const Workload &workload, const Schedule &reference) {
     if (std::ranges::none_of(workload.graph().functions, &FunctionNode::is_extern)) return {};
     const program::ScheduledProgram scheduled = program::apply(workload.algorithm(), reference);
@@ -53,7 +53,8 @@ std::map<Symbol, Box> sizes_asked_for(const Workload &workload, const Schedule &
     return sizes;
 }
 
-// All inputs and outputs. Those of a candidate and of the reference are there at once.
+// Allocates all inputs. Memory for the outputs of a candidate and of the reference is wanted at
+// once beside them.
 std::unique_ptr<Inputs> inputs_in_memory(const Workload &workload, const Schedule &reference,
                                          const MeasureOptions &options) {
     std::vector<ArrayLayout> all;

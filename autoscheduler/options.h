@@ -29,7 +29,7 @@ private:
     const AutoschedulerParams &params;
 };
 
-// Whether this machine can run what is compiled for the target.
+// Returns true if this machine can run what is compiled for the target.
 bool runs_here(const Target &target);
 
 // A warning about what is asked for, if there is any text.
@@ -38,7 +38,8 @@ void warn_of(const std::string &text);
 // Warns that what is scheduled automatically runs on the CPU, if the target has a GPU.
 void warn_of_gpu(const Target &target);
 
-// Warns of more cores than this machine has. `option`: that asks for them.
+// Warns if `cores` are more than this machine has. `option`: the text of the option that asks for
+// them.
 void warn_of_cores(const std::string &option, int cores);
 
 // A log that programs consult without being told so: of the environment variable

@@ -258,8 +258,8 @@ void align_regions(const Graph &graph, const FunctionPlan &plan, int function,
     }
 }
 
-// Adds how the values of a function lie in memory; that of an output is its caller's to say, and
-// that of what a C function reads is as this expects it.
+// Adds how the values of a function lie in memory. The caller decides that for an output, and a C
+// function expects what it reads as it lies without a schedule.
 template<typename Add>
 void lay_out(const Graph &graph, const FunctionPlan &p, int function, Add add) {
     const FunctionNode &f = graph.functions[size_t(function)];

@@ -25,8 +25,8 @@ public:
     // `cost`: that of the plan, which is a schedule.
     ProgramFeatures features(const Plan &plan, const Cost &cost);
 
-    // Of the stages of one function and of what is computed in its loops: no change of its loops
-    // saves more. None, if the plan is no schedule.
+    // Returns the cycles of the stages of one function and of what is computed in its loops: no
+    // change of its loops saves more. Returns none if the plan is no schedule.
     std::optional<double> cycles_within(const Plan &plan, int function);
     // The values of a stage's variables, each time that it is computed (TreeStage::spans).
     std::optional<std::vector<Span>> spans(const Plan &plan, int stage);

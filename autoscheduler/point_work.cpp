@@ -130,7 +130,7 @@ private:
         }
         return all;
     }
-    // What is inlined, and does not depend on a variable.
+    // Adds the variables on which what is inlined does not depend, as shared parts.
     static void share(const Growths &growths, Parts &parts) {
         for (size_t v = 0; !growths.empty() && v < growths[0].size(); v++) {
             const bool depends = std::ranges::any_of(

@@ -45,7 +45,8 @@ struct PointWork {
     std::vector<Leaf> leaves;
     int visits = 0;  // of stages, its own and those that are inlined
 
-    // What is left of it in code that makes so much of a part. Nothing where that changes nothing.
+    // Returns what is left of it in code that makes so much of a part; nothing where that changes
+    // nothing.
     std::optional<PointWork> where(const std::function<double(const Part &)> &factor) const;
 
 private:

@@ -55,7 +55,7 @@ public:
 private:
     static constexpr int64_t not_asked = std::numeric_limits<int64_t>::max();
 
-    // Of the loops of the first stage.
+    // Returns the pieces that the loops of the first stage make.
     Pieces pieces_along(size_t n, size_t d) const {
         return pieces_of(plan.functions[n].stages[0], d,
                          std::max<int64_t>(1, graph.functions[n].required[d].extent()));

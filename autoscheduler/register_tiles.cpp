@@ -54,7 +54,8 @@ struct Block {
     double reuse() const { return double(vectors * rows) / double(vectors + rows); }
 };
 
-// Of whole blocks: where one is cut off, each of its sums has a guard.
+// Returns the block with the most reuse of those that fit as whole ones: where a block is cut off,
+// each of its sums has a guard.
 Block largest_block(int64_t vectors, int64_t rows, int registers) {
     constexpr int64_t most = 12;
     Block best;
@@ -93,8 +94,8 @@ public:
     }
 
 private:
-    // What is worth to be computed for all of a chunk: copies, and what else would be computed
-    // again for each block.
+    // Returns true if the function is worth computing for all of a chunk: it is a copy, or would be
+    // computed again for each block.
     bool is_operand(const Plan &plan, int n) const {
         if (n < 0 || n == sums.function || graph.is_fixed[size_t(n)]) return false;
         const FunctionNode &f = graph.functions[size_t(n)];

@@ -29,7 +29,7 @@ struct PartOfTime {
     double operations = 0;
     std::array<double, 3> bytes = {};  // that come into each cache
 };
-// Why a schedule takes the time that it takes: the stages that take most of it, these first.
+// Returns the stages that take most of the time of a schedule, as estimated, the slowest first.
 std::vector<PartOfTime> explanation(const program::Algorithm &algorithm,
                                     const program::Schedule &schedule, const Machine &machine);
 

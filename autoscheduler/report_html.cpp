@@ -64,7 +64,7 @@ polyline { fill: none; stroke: #26c; stroke-width: 2 } text { font-size: 12px; f
 </style></head><body>
 )";
 
-// The margins of pictures have room for numbers with their units.
+// The margins leave room for numbers with their units.
 constexpr double width = 800, height = 320, left = 90, bottom = 30;
 
 std::string begin_picture() { return str("<svg viewBox=\"0 0 ", width, " ", height, "\">\n"); }

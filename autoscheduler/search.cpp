@@ -89,8 +89,8 @@ private:
         const Graph &graph = workload.graph();
         return to_schedule(graph, plain_plan(graph), 1);
     }
-    // Takes what is expected to be the fastest of what the compiler takes. Of those by rules no
-    // more than some are tried: what is refused for one reason may be in all.
+    // Chooses the schedule that is expected to be the fastest of those that the compiler accepts.
+    // Of the schedules by rules only a few are tried, since all may be refused for one reason.
     void choose_unmeasured() {
         constexpr size_t most = 8;
         is_chosen = true;
@@ -263,7 +263,7 @@ private:
         return first;
     }
 
-    // Of many changed plans those that are expected to be fast, and a few of the others.
+    // Returns those of many changed plans that are expected to be fast, and one of the others.
     std::vector<Candidate> next_batch() {
         const size_t wanted = std::min<size_t>(8, trials_left());
         tell("changing the fastest");

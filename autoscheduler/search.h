@@ -27,7 +27,7 @@ struct SearchOptions {
     MeasureOptions measure;
     TuningLog *log = nullptr;  // what is measured is written to it, and what it has is not measured
     std::function<bool(const Sketch &)> takes;  // which sketches; none: all
-    // Told as soon as something else is done, and after each measurement.
+    // Called whenever the search begins something else, and after each measurement.
     std::function<void(const SearchProgress &)> progress;
 };
 

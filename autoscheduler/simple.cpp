@@ -195,8 +195,8 @@ private:
         return std::exchange(best, before);
     }
 
-    // Of large functions there is no more at once than an output's channel needs, on which all
-    // cores work: tiles of the output become blocks of its channels.
+    // Keeps no more of large functions at once than an output's channel needs, on which all cores
+    // work: tiles of the output become blocks of its channels.
     Plan one_channel_at_a_time(const Plan &plan, int output) const {
         constexpr double large = 1 << 20;
         if (output < 0 || !is_mine(output)) return plan;

@@ -241,7 +241,7 @@ std::vector<Variant> sum_rows_in_lanes(const Graph &graph, const Machine &machin
         all.name += str(all.name.empty() ? "rows in lanes: " : ", ", name);
         all.steps.insert(all.steps.end(), steps->begin(), steps->end());
     }
-    // Of one that has few results, factor_reductions() knows.
+    // One stage that has few results is left to factor_reductions().
     if (stages == with_few_results && stages < 2) return {};
     return {std::move(all)};
 }

@@ -162,9 +162,21 @@ double StageView::points_served(const Leaf &leaf) const {
     }
     if (innermost >= 0) {
         const int v = variable_of(innermost);
-        if (v >= 0 && !leaf.depends_on(size_t(v))) served *= double(loop(innermost).extent);
+        const bool is_same = v >= 0 && is_same_in_next_piece(leaf, size_t(v));
+        if (is_same) served *= double(loop(innermost).extent);
     }
     return served;
+}
+
+// Returns true if the body of the innermost loop, for the piece of the variable that comes next,
+// reads the same: it does not depend on the variable, or on its rest by what the piece is a
+// multiple of.
+bool StageView::is_same_in_next_piece(const Leaf &leaf, size_t variable) const {
+    const int64_t piece = extent_in_body(variable);
+    return std::ranges::all_of(leaf.growths, [&](const auto &of_dimension) {
+        const Growth &growth = of_dimension[variable];
+        return growth.is_none() || (growth.repeats && piece % growth.period == 0);
+    });
 }
 
 // Of so many points along a variable, those that read the same.
@@ -190,20 +202,8 @@ int64_t StageView::extent_in_body(size_t variable) const {
 // The region of the variable begins at a multiple of so many; 0: at a place that is known.
 int64_t StageView::known_multiple(size_t variable) const {
     if (variable >= node.pure) return 0;
-    const size_t d = node.dimensions[variable];
-    const TreeFunction &f = tree.functions[size_t(node.function)];
-    const bool is_whole = f.computed.empty() || f.computed[d] == function.required[d];
-    if (function.is_constant[d] && is_whole) return 0;
-    int64_t multiple = 1;
-    const program::FuncSchedule *schedule = f.schedule;
-    if (!schedule) return multiple;
-    for (const auto &b : schedule->bounds) {
-        if (b.directive.var != function.function->args[d]) continue;
-        if (b.directive.min.defined() && ir::as_const_int(b.directive.min)) return 0;
-        if (!b.directive.modulus.defined()) continue;
-        multiple = std::lcm(multiple, ir::as_const_int(b.directive.modulus).value_or(1));
-    }
-    return multiple;
+    const std::vector<int64_t> &multiple = tree.functions[size_t(node.function)].multiple;
+    return multiple.empty() ? 1 : multiple[node.dimensions[variable]];
 }
 
 // Returns true if each piece of the code is for one value, or one vector of values, modulo the

@@ -90,6 +90,7 @@ private:
     AccessPattern pattern_in_dot(const Growths &growths, const Source &source, int element,
                                  bool is_same, bool is_in_row) const;
     double growth_in_lanes(const Growth &growth) const;
+    bool is_same_in_next_piece(const Leaf &leaf, size_t variable) const;
     double points_between_steps(const Leaf &leaf, size_t variable, double extent) const;
     Box written_in(int l) const;
     Box read_in(const Source &source, int l) const;

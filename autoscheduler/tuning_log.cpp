@@ -220,8 +220,9 @@ std::vector<TuningLog::Choices> TuningLog::best_choices() const {
 
 namespace {
 
-// Nothing if the steps cannot be performed, as those of another version of the compiler, do not
-// begin with what the user has scheduled by hand now, or are refused when they are lowered.
+// Returns nothing if the steps cannot be performed, such as those of another version of the
+// compiler, if they do not begin with what the user has scheduled by hand, or if lowering refuses
+// them.
 std::optional<Schedule> usable(const Workload &workload, const std::string &steps) {
     const auto &by_hand = workload.graph().by_hand.steps;
     try {

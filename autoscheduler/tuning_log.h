@@ -8,7 +8,7 @@
 
 namespace tessera::autoscheduler {
 
-// Whether measurements will be written to a log, or what it has is asked for alone.
+// Says whether measurements will be written to a log, or what it has is asked for alone.
 enum class LogUse : uint8_t { Write, Read };
 
 // Measurements in a file of JSON lines, one per schedule:
@@ -47,7 +47,7 @@ public:
         Choices choices;
     };
     void add(const program::Schedule &schedule, const Measurement &m, const Origin &from);
-    // Of one that ran in turns with others.
+    // Adds the measurement of one that ran in turns with others.
     void add_in_turns(const program::Schedule &schedule, const Measurement &m, const Origin &from);
     // The fastest schedule that is known, with its time (fastest_of()), of those that have what the
     // user has scheduled by hand now. Nothing if there is none.

@@ -14,7 +14,7 @@ using program::Parameter;
 
 namespace {
 
-// Holds what is known of the sizes of a buffer, in its constraints on strides.
+// Puts the sizes of a buffer, as they are estimated, into the constraints on its strides.
 class WithSizes final : public ir::Mutator {
 public:
     WithSizes(const Parameter &p, const Box &box) : p(p), box(box) {}
@@ -49,7 +49,8 @@ public:
     int64_t operator[](size_t d) const { return *strides[d]; }
 
 private:
-    // Beside all that have a stride.
+    // Returns the least stride for a dimension with which no two values are in one place, beside
+    // the dimensions that have a stride already.
     int64_t least(size_t d) const {
         std::vector<int64_t> candidates = {1};
         for (size_t other = 0; other < box.size(); other++) {

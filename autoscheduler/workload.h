@@ -33,8 +33,8 @@ public:
     std::vector<ArrayLayout> layouts_of_outputs() const;
     // The program with this schedule; the value has to live as long as it is used.
     program::Program with(const program::ScheduledProgram &scheduled) const;
-    // Why the compiler refuses the program with this schedule. Empty if it does not: it is lowered,
-    // with no code made.
+    // Returns why the compiler refuses the program with this schedule, or an empty text if it does
+    // not. The program is lowered for that; no code is made.
     std::string why_refused(const program::Schedule &schedule) const;
 
 private:
@@ -54,7 +54,7 @@ public:
     explicit Inputs(const Workload &workload, const std::map<Symbol, Box> &sizes = {});
     Inputs(const Inputs &) = delete;
 
-    // Pointers to what the program with a schedule takes before its outputs, in its order.
+    // Returns pointers to what the program with a schedule takes before its outputs, in its order.
     std::vector<void *> of(const program::Program &scheduled) const;
     void place(int placement);
     size_t count() const { return arrays.size(); }

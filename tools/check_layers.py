@@ -5,8 +5,9 @@ import sys
 
 COMPONENTS = ["runtime", "base", "files", "ir", "algebra", "program", "lower", "interpret", "codegen",
          "driver", "lang", "aot"]
-# What may not include a component though that is below it: code generation and the oracles are side
-# by side, and an oracle that simplifies what it runs would share the simplifier's faults.
+# Pairs of which the first may not include the second, although it is below: code generation and the
+# oracles are side by side, and an oracle that simplifies what it runs would share the simplifier's
+# faults.
 APART = {("codegen", "interpret"), ("interpret", "algebra")}
 LLVM_COMPONENT = "codegen"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/directives.md, of the examples in test/schedule/directives.cpp.
+# Writes docs/directives.md from the examples in test/schedule/directives.cpp.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset release >/dev/null

@@ -143,7 +143,7 @@ private:
     Var x{"x"}, y{"y"};
 };
 
-// Whether this schedules and computes the same; false: it is refused, with a place.
+// Returns true if this schedules and computes the same, and false if it is refused, with a place.
 bool is_scheduled(uint64_t seed, const AutoschedulerParams &params) {
     RandomPipeline plain(seed), tuned(seed);
     const Buffer<int> expected = plain.stages.back().realize({24, 18});

@@ -15,7 +15,7 @@ using namespace tessera::autoscheduler;
 
 namespace {
 
-// What is measured goes to a file that is gone after the test.
+// Has what is measured written to a file that is gone after the test.
 struct MachineFile {
     std::string path = str(std::filesystem::temp_directory_path().string(), "/tessera_machine_",
                            getpid(), ".json");

@@ -13,7 +13,7 @@ namespace {
 
 TEST_SUITE_BEGIN("autoscheduler, plans");
 
-// Whether what a schedule computes is what the pipeline computes without one.
+// Returns whether what a schedule computes is what the pipeline computes without one.
 Outcome outcome_of(const Problem &problem, const Plan &plan) {
     Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
     return measurer({problem.scheduled(plan)}, 1e300)[0].outcome;

@@ -31,6 +31,13 @@ TEST_CASE("a quotient stays the same for some points, and a rest begins anew") {
     CHECK(std::isnan(rest.mean));
     CHECK(rest.within == 1);
     CHECK(rest.period == 4);
+    CHECK(rest.repeats);
+    const Growth twice = growth_of([](Expr x) { return x % 4 * 3 + (x + 1) % 6; });
+    CHECK(twice.repeats);
+    CHECK(twice.period == 12);
+    CHECK_FALSE(growth_of([](Expr x) { return x + x % 4; }).repeats);
+    CHECK_FALSE(growth_of([](Expr x) { return x / 4; }).repeats);
+    CHECK(growth_of([](Expr x) { return x % 8 / 3; }).repeats);
     const Growth both = growth_of([](Expr x) { return x / 6 + x / 4; });
     CHECK(both.period == 12);
     CHECK(both.within == 0);
@@ -72,6 +79,45 @@ TEST_CASE("lanes of a group read one element where it is known where groups begi
     CHECK(pattern_of_groups(true, 16) == AccessPattern::Same);
     CHECK(pattern_of_groups(false, 16) == AccessPattern::Gathered);
     CHECK(pattern_of_groups(true, 24) == AccessPattern::Gathered);
+}
+
+// The transform of rows of 8 columns: each column of a row needs all of them, by a table of 8x8.
+struct Transform {
+    Var x{"x"}, y{"y"}, xo{"xo"}, yo{"yo"}, xi{"xi"}, yi{"yi"}, u{"u"};
+    Func before{"before"}, rows{"rows"}, output{"output"};
+    ImageParam in{Float(32), 2, "in"}, table{Float(32), 2, "table"};
+    RDom k{0, 8, "k"};
+
+    explicit Transform(int tile) {
+        before(x, y) = in(x, y) + 1.0f;
+        rows(x, y) += table(k, x % 8) * before(x / 8 * 8 + k, y);
+        output(x, y) = rows(x, y);
+        output.align_bounds(x, 8).set_estimates({{0, 960}, {0, 64}});
+        table.set_estimates({{0, 8}, {0, 8}});
+        output.tile(x, y, xo, yo, xi, yi, tile, 8);
+        before.compute_at(output, xo).vectorize(x, 16);
+        rows.compute_at(output, xo).update().split(x, x, u, 8).reorder(u, k, x, y).vectorize(u);
+        rows.update().unroll(k);
+    }
+};
+
+TEST_CASE("in tiles of a reader, lanes know where groups begin as far as the tiles tell") {
+    for (const int tile : {64, 60}) {
+        CAPTURE(tile);
+        const Transform t(tile);
+        const Problem problem(t.output, Target("x86-64-linux-avx512_skylake"));
+        LoopTree tree(problem.graph, program::apply(problem.algorithm, problem.graph.by_hand));
+        const FunctionNode &rows =
+            problem.graph.functions[size_t(problem.graph.find(t.rows.function()->name))];
+        const StageView view(tree, problem.machine, rows.stages[1]);
+        for (const Leaf &l : view.work->leaves) {
+            const bool is_table = l.source.image >= 0;
+            if (!is_table && l.source.function == view.node.function) continue;
+            const AccessPattern pattern = view.pattern(l.growths, l.source, l.bytes);
+            if (is_table) CHECK(view.points_served(l) >= double(tile / 8));
+            if (!is_table) CHECK((pattern == AccessPattern::Same) == (tile == 64));
+        }
+    }
 }
 
 // Every second pixel from another function, and every second row from two others, in three

@@ -43,7 +43,7 @@ TEST_SUITE("autoscheduler, reports") {
         const Problem problem(small_blur());
         const std::string page =
             to_html(problem.workload, problem.machine, result_of(problem, {4, 2, 0, 3, 1}));
-        // Of the curve and of the roofline; on the first, each was the best so far.
+        // The curve and the roofline have circles; on the first, each was the best so far.
         CHECK(count_of(page, "<circle") == 4 + 4);
         CHECK(count_of(page, "<circle class=\"best\"") == 3 + 1);
         CHECK(count_of(page, "<line ") == 2);  // the roof

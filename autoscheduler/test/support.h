@@ -57,7 +57,7 @@ inline Func product_of_images(int size) {
     return product;
 }
 
-// What is warned of while it lives, a line each.
+// Collects what is warned of while it lives, a line each.
 class Warnings {
 public:
     Warnings() {

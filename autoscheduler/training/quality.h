@@ -7,7 +7,7 @@ namespace tessera::autoscheduler::training {
 // How well a model tells the schedules of a pipeline apart, in the mean of all pipelines.
 struct Quality {
     size_t programs = 0, groups = 0;
-    // Of pairs of schedules that differ by more than 5 %: the part whose order is right.
+    // Holds the part of the pairs of schedules that differ by more than 5 % whose order is right.
     double pairs_in_order = 0;
     // The time of the best of the first 1, 5 and 10 by the model, over that of the best of all: the
     // geometric mean.

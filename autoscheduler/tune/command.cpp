@@ -173,8 +173,7 @@ public:
         search->finish();
         if (measures && trials() == 0) {
             warn(Location(),
-                 str(name, ": nothing is measured, since the trials or the time are used up by the "
-                           "other pipelines"));
+                 str(name, ": nothing is measured, since the trials or the time are used up"));
         }
         best = best_of_all();
     }

@@ -92,7 +92,7 @@ Alignment NodeInfo::alignment(const LinearForm &f) {
         up_to = sum(up_to, scaled(alignment(t.atom), t.coefficient));
     }
     up_to = sum(up_to, {0, without->constant});
-    // Of two alignments, the finer one: both hold.
+    // Both alignments hold: the finer one is taken.
     return r.modulus != 0 && up_to.modulus > r.modulus ? up_to : r;
 }
 

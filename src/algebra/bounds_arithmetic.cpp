@@ -136,7 +136,7 @@ Interval BoundsFinder::division(const Expr &x, const Expr &y) {
         return {make(div, a.max, b.min), make(div, a.min, b.min)};
     }
     if (b.is_single_point() && a.is_bounded()) {
-        // Of unknown sign: the quotient rises or falls all the way, and is 0 where b is.
+        // The sign is not known: the quotient rises or falls all the way, and is 0 where b is.
         if (t.is_int() && can_wrap(t, constants(a) * ConstantInterval{-1, 1})) {
             return of_type(t);
         }

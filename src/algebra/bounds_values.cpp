@@ -129,7 +129,7 @@ Interval BoundsFinder::of_intrinsic(const IntrinsicCall &c) {
         return nearly({apply(a.min), apply(a.max)});
     }
     case Intrinsic::sqrt: {
-        // Of what is negative it is not a number, which is cast to the largest integer.
+        // The root of what is negative is not a number, which is cast to the largest integer.
         Interval a = bounds(c.args[0]);
         if (sign_of_float(a.min) > 0) return {apply(a.min), apply(a.max)};
         if (!a.is_bounded()) return {make_zero(t.element_of()), {}};
@@ -146,7 +146,7 @@ Interval BoundsFinder::of_intrinsic(const IntrinsicCall &c) {
                 choose(real, r.max, s.rewriter.intern(t.element_of().max()))};
     }
     case Intrinsic::lerp:
-        // Of integers, rounded: between both.
+        // A value between integers is rounded, and so lies between both.
         if (!t.is_int_or_uint() || !c.args[2].type().is_uint()) return {};
         return unite(bounds(c.args[0]), bounds(c.args[1]));
     case Intrinsic::saturating_cast: {

@@ -28,7 +28,7 @@ bool has_own_effects(const Expr &e) {
     return c && !c->pure;
 }
 
-// What is as cheap to compute again as to keep.
+// Returns true if the expression is as cheap to compute again as to keep.
 bool is_trivial(const Expr &e) {
     if (e.as<Variable>() || e.as<BufferProperty>() || e.as<StringImm>() || is_const(e)) return true;
     if (const auto *c = e.as<Cast>()) return is_trivial(c->value);
@@ -118,7 +118,7 @@ public:
     }
 
     bool has_effects(const Expr &e) const { return effects.count(e.get()) > 0; }
-    // Whether a float is computed in it.
+    // Returns true if a float is computed in it.
     bool has_floats(const Expr &e) const { return floats.count(e.get()) > 0; }
 
 private:

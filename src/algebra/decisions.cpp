@@ -77,7 +77,7 @@ bool Decisions::is_relational(const Expr &atom) {
     }
 }
 
-// Whether some term is unbounded and nothing else in the form could cancel it.
+// Returns true if some term is unbounded and nothing else in the form could cancel it.
 bool Decisions::is_hopeless(const LinearForm &f) {
     if (trends.is_unbounded_below(f)) return true;
     for (const LinearTerm &t : f.terms) {

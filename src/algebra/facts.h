@@ -32,4 +32,8 @@ struct Facts {
     }
 };
 
+// Returns the facts about the variables of an expression, and about those that these facts name. A
+// simplifier would follow the ends of intervals through all others.
+Facts facts_about(const Expr &e, const Facts &all);
+
 }  // namespace tessera::algebra

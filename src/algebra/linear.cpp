@@ -216,28 +216,17 @@ bool may_wrap(const Expr &e) {
     bool reads = false;
     for_each_node(e, [&](const Load &) { reads = true; });
     for_each_node(e, [&](const Call &) { reads = true; });
+    for_each_node(e, [&](const ExternCall &) { reads = true; });
+    for_each_node(e, [&](const Cast &c) { reads |= c.value.type().is_float(); });
     if (!reads) return false;
     Simplifier s;
     const Expr simple = s(e);
     return !(s.known.exact_form(simple) == s.known.form(simple));
 }
 
-// Returns the facts about the variables of the expression. The scope of a long pipeline has
-// thousands of others, each of which takes time to be learnt.
-static Facts facts_about(const Expr &e, const Facts &all) {
-    Facts some;
-    some.known_true = all.known_true;
-    for_each_node(e, [&](const Variable &v) {
-        if (auto i = all.intervals.find(v.name); i != all.intervals.end())
-            some.intervals.insert(*i);
-        if (auto a = all.alignments.find(v.name); a != all.alignments.end())
-            some.alignments.insert(*a);
-    });
-    return some;
-}
-
 ir::Alignment alignment_of(const Expr &e, const Facts &facts) {
-    Simplifier simplifier(facts_about(e, facts));
+    const Facts some = facts_about(e, facts);  // the simplifier refers to it
+    Simplifier simplifier(some);
     return simplifier.known.alignment(simplifier(e));
 }
 

@@ -32,7 +32,7 @@ public:
     }
     bool is_stable(const Expr &e);  // no effects, and no stores can change it
 
-    // What is known of a variable that has the value, but for its trend.
+    // Returns what is known of a variable that has the value, but for its trend.
     KnownVariable variable_of(const Expr &value);
     // Returns true if the atom is a let whose value is known.
     bool has_value(const Expr &atom) const;

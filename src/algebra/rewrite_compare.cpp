@@ -45,7 +45,7 @@ std::optional<LinearForm> minus_one(std::optional<LinearForm> f) {
 
 }  // namespace
 
-// What is equal modulo 2^32 is equal, whatever wraps.
+// Values that are equal modulo 2^32 are equal, whatever wraps.
 std::optional<bool> Rewriter::decide_wrapping_equality(NodeKind op, const Expr &a, const Expr &b) {
     if (op != NodeKind::EQ && op != NodeKind::NE) return std::nullopt;
     const auto f = add(known.form(b), known.form(a), -1);

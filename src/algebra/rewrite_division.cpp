@@ -214,7 +214,7 @@ Expr Rewriter::make_modulus(const Expr &a, int64_t k) {
     if (const auto *b = rest.as<Broadcast>()) {
         return make_broadcast(make_modulus(b->value, k), b->lanes);
     }
-    // Of a ramp that begins at a multiple of k, that does not matter.
+    // A ramp may begin at any multiple of k.
     const auto *ramp = rest.as<Ramp>();
     if (ramp && ramp->base.type().is_scalar() && !ir::is_const(ramp->base)) {
         const ir::Alignment base = known.alignment(ramp->base);

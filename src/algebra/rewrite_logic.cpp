@@ -188,8 +188,8 @@ Expr Rewriter::make_select(const Expr &condition, const Expr &a, const Expr &b) 
     return rewritten.defined() ? rewritten : node;
 }
 
-// Whether the value has a min or max in it and is the other one where the condition holds (or its
-// opposite does): max(x, 7) is x where 7 <= x. Of a difference of more than two terms it is not
+// Returns true if the value has a min or max in it and is the other one where the condition holds
+// (or its opposite does): max(x, 7) is x where 7 <= x. Differences of more than two terms are not
 // tried.
 bool Rewriter::is_other_where(const Expr &condition, const Expr &value, const Expr &other,
                               bool opposite) {

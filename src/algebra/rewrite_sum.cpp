@@ -93,7 +93,7 @@ Expr Rewriter::make_product(const Expr &a, const Expr &b) {
     return e.defined() ? e : raw(NodeKind::Mul, a, b);
 }
 
-// Whether that changed anything.
+// Returns true if that changed anything.
 bool Rewriter::recombine(LinearForm &f, Sums sums) {
     bool changed = false;
     for (int i = 0; i < 64 && recombine_once(f, sums); i++) changed = true;

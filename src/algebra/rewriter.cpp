@@ -9,7 +9,7 @@ using namespace ir;
 
 namespace {
 
-// Whether there may be something in the operand of a strict_float that could be contracted.
+// Returns true if there may be something in the operand of a strict_float that could be contracted.
 bool computes_floats(const Expr &e) {
     if (e.as<Variable>() || e.as<Load>() || is_const(e) || is_strict_float(e)) return false;
     const auto *c = e.as<Cast>();
@@ -157,7 +157,7 @@ Expr Rewriter::make_cast(Type t, const Expr &value) {
     return (lossless && !saturates) || truncating ? make_cast(t, inner->value) : node;
 }
 
-// Whether a << k may lose bits at the top, or change the sign.
+// Returns true if a << k may lose bits at the top, or change the sign.
 bool Rewriter::may_shift_out(const Expr &a, int64_t k) {
     ConstantInterval shifted = known.interval(a) * ConstantInterval::point(int64_t(1) << k);
     Type t = a.type().element_of();

@@ -14,6 +14,7 @@ public:
     // scalar arguments are taken for coordinates, as those of regions are.
     explicit Simplifier(const Facts &facts = no_facts, int effort = usual_effort,
                         Arguments arguments = Arguments::AreCoordinates);
+    explicit Simplifier(const Facts &&, int = 0, Arguments = Arguments::AreCoordinates) = delete;
     static constexpr int usual_effort = 32;
 
     Expr operator()(const Expr &e);  // memoised

@@ -212,7 +212,7 @@ Expr Simplifier::visit_conditional(const IntrinsicCall &c) {
     if (is_false(condition) && c.args.size() == 3) return (*this)(c.args[2]);
     args.push_back(condition);
     for (size_t i = 1; i < c.args.size(); i++) {
-        // What is learnt here has everything below be looked at anew.
+        // What is learnt here makes everything below be looked at anew.
         if (conditionals == max_conditionals || !is_small(c.args[i])) {
             args.push_back((*this)(c.args[i]));
             continue;

@@ -358,7 +358,7 @@ private:
     }
 
     // Wrapping arithmetic is monotonic only where it does not wrap.
-    bool may_wrap(const Expr &e) {
+    bool may_wrap_in_narrow_type(const Expr &e) {
         Type t = e.type();
         if (!t.is_int_or_uint() || is_exact(t)) return false;
         auto inside = [&](const ConstantInterval &i) { return i.fits(t); };
@@ -372,7 +372,7 @@ private:
     }
 
     Monotonic compute(const Expr &e) {
-        if (may_wrap(e)) return unless_constant(e);
+        if (may_wrap_in_narrow_type(e)) return unless_constant(e);
         switch (e.kind()) {
         case NodeKind::Variable: return of_variable(e.as<Variable>()->name);
         case NodeKind::Add: return both(of(e.as<Add>()->a), of(e.as<Add>()->b));

@@ -14,7 +14,7 @@ public:
 
     Trend of(const Expr &e);
     Trend of(const LinearForm &f);
-    // Of a variable between bounds, each of which may be unknown.
+    // Returns the trend of a variable between bounds, each of which may be unknown.
     Trend between(const Interval &i, const ConstantInterval &constants, Symbol variable);
     // Return true if no search can find a lower bound, or both bounds. Quick, and may be false
     // where that is so.

@@ -165,7 +165,7 @@ std::string described(const ArgumentShape &s, bool is_output) {
                        : s.kind == GeneratorArgumentKind::Function ? "Func"
                                                                    : "Buffer";
     std::string text = kind;
-    // What is open of an output is what generate() makes of it.
+    // What an output leaves open is decided by generate().
     if (!s.types.empty())
         text += str(" of ", join(s.types));
     else if (!is_output)

@@ -93,7 +93,7 @@ public:
 private:
     void line(const std::string &text) { header += text + "\n"; }
 
-    // Whether it is an enum in the header: otherwise its values are texts.
+    // Returns true if it is an enum in the header: otherwise its values are texts.
     static bool is_enum(const GeneratorParamBase &p) {
         const std::vector<std::string> names = p.enum_names(), keywords = program::cpp_keywords();
         auto is_name = [&](const std::string &n) {

@@ -109,6 +109,12 @@ AtomicFile::AtomicFile(const std::string &path, Durability durability)
     }
     if (opened < 0) fail();
     file.reset(fdopen(opened, "wb"));
+    if (file) return;
+    const int error = errno;
+    close(opened);
+    if (!temporary.empty()) unlink(temporary.c_str());
+    errno = error;
+    fail();
 }
 
 AtomicFile::~AtomicFile() {
@@ -152,8 +158,8 @@ void append_line(const std::string &path, const std::string &line) {
         write_all(file, str(ends_a_line(file, before) ? "" : "\n", line, "\n")) && sync(file);
     const std::string reason = std::strerror(errno);
     // If this fails, too, readers find a line that is cut off.
-    if (!written && alone && before >= 0) [[maybe_unused]]
-        const int ignored = ftruncate(file, before);
+    [[maybe_unused]] const bool is_cut =
+        !written && alone && before >= 0 && ftruncate(file, before) == 0;
     close(file);
     if (!written) throw RuntimeError(reason);
 }

@@ -15,7 +15,8 @@ bool is_of_user(const Location &at) {
     const std::string_view here = __FILE__, own_sources = here.substr(0, here.rfind("base/"));
     const std::string_view file = at.file;
     return at.known() && !file.starts_with(own_sources) &&
-           file.find("/include/c++/") == std::string_view::npos;
+           file.find("/include/c++/") == std::string_view::npos &&
+           file.find("/include/tessera/") == std::string_view::npos;  // headers that are installed
 }
 
 struct Observed {

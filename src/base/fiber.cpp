@@ -34,7 +34,8 @@ struct Stack {
     size_t bytes = 0;
 };
 
-// Where the process may have so many addresses at most, a thousand fibers leave it most of them.
+// If the process may have only so many addresses, stacks are so small that a thousand fibers leave
+// it most of them.
 size_t usual_stack_bytes() {
     rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return largest_stack;
@@ -42,7 +43,8 @@ size_t usual_stack_bytes() {
     return std::clamp(std::bit_floor(std::max<size_t>(part, 1)), smallest_stack, largest_stack);
 }
 
-// Smaller ones where there is no room. What goes beyond the end of one meets no other's.
+// Takes a smaller stack where there is no room. The guard keeps a stack that overflows from
+// reaching another one's memory.
 Stack make_stack() {
     for (size_t bytes = usual_stack_bytes(); bytes >= smallest_stack; bytes /= 2) {
         void *begin = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

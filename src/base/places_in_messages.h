@@ -3,7 +3,7 @@
 
 namespace tessera {
 
-// Whether a message says where: "file.cpp:12: ...".
+// Returns true if a message says where: "file.cpp:12: ...".
 bool begins_with_place(const std::string &message);
 
 }  // namespace tessera

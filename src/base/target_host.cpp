@@ -108,7 +108,7 @@ Target get_host_target() {
 }
 
 int host_cuda_capability() {
-    // Of the device that was asked last: each run of a pipeline asks.
+    // Holds the capability of the device that was asked last, since each run of a pipeline asks.
     static std::atomic<int64_t> known{-1};
     const int device = tessera_get_gpu_device(nullptr);
     const int64_t last = known.load();

@@ -47,8 +47,10 @@ void keep_errors(llvm::LLVMContext &context) {
 
 void throw_kept_errors(const llvm::LLVMContext &context) {
     const auto *kept = dynamic_cast<const KeptErrors *>(context.getDiagHandlerPtr());
-    if (kept && !kept->text.empty())
-        throw InternalError(str("LLVM refuses the code: ", kept->text));
+    if (!kept || kept->text.empty()) return;
+    std::string text = kept->text;
+    while (text.ends_with('\n')) text.pop_back();
+    throw InternalError(str("LLVM refuses the code: ", text));
 }
 
 }  // namespace tessera::codegen

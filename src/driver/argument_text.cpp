@@ -165,7 +165,7 @@ bool is_field(const Expr &e, Symbol buffer, BufferField f, int d) {
     return p && p->buffer == buffer && p->field == f && p->dim == d;
 }
 
-// Whether the range is what the buffer has.
+// Returns true if the range is what the buffer has.
 bool is_whole(const ir::TouchedRange &r, Symbol buffer, int d) {
     Expr min = ir::BufferProperty::make(buffer, BufferField::Min, d);
     Expr extent = ir::BufferProperty::make(buffer, BufferField::Extent, d);

@@ -39,7 +39,7 @@ constexpr OutputFile all_files[] = {
     {Type::conceptual_stmt_html, "conceptual_stmt_html", ".conceptual.stmt.html"},
 };
 
-// What is compiled is what others are made of.
+// Files that are compiled are synced, since others are made of them.
 template<typename Bytes> void write_bytes(const std::string &path, const Bytes &bytes) {
     write_file(path, {bytes.data(), bytes.size()}, Durability::Synced);
 }

@@ -208,7 +208,8 @@ void DefinitionRun::evaluate_call(const Call &call, Operands operands, Value &re
     FunctionState &f = callee(call);
     const Cell *cells = value_at(f, point.data());
     Cell cell = cells ? cells[call.value_index] : lost("");
-    // What is computed inline is undef where it is read; of what is stored, there is no value.
+    // A value that is computed inline is undef where it is read; one that would be stored is not
+    // there.
     bool is_inline = f.is_inline && !f.has_updates();
     if (cell.poison == Undefined && !is_inline) cell = lost(str(call.callee, " is undef there"));
     result.assign(cell.word);
@@ -415,7 +416,8 @@ void DefinitionRun::run_domain(FunctionState &f, StageState &stage) {
     });
 }
 
-// Whether the value is lost; an error, unless the cause may be that not all points are known yet.
+// Returns true if the value is lost. That is an error, unless the cause may be that not all points
+// are known yet.
 bool DefinitionRun::poisoned(const Value &v, const char *what) {
     if (!v.poison[0]) return false;
     if (!incomplete)

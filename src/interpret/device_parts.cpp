@@ -10,7 +10,7 @@ static tessera_buffer_t &struct_of(const Value &handle) {
     return *reinterpret_cast<tessera_buffer_t *>(handle.word());
 }
 
-// Of a buffer that is made: where in which memory it begins, unless it has none.
+// Notes where in which memory a buffer that is made begins, unless it has none.
 void StatementRun::note_part(const Expr &first, Word handle) {
     const auto *c = first.as<IntrinsicCall>();
     if (!c || c->op != Intrinsic::address_of) return;

@@ -16,8 +16,8 @@ void copy_lane(Value &to, size_t lane, const Value &from, size_t from_lane) {
     to.poison[lane] = from.poison[from_lane];
 }
 
-// What is false or true whatever the other operand is stays so if that is lost, but not if it is
-// undef.
+// A result that is decided by one operand, whatever the other one is, stays so if that is lost, but
+// not if it is undef.
 void logic(bool is_and, const Value &a, const Value &b, Value &result) {
     for (size_t i = 0; i < result.lanes.size(); i++) {
         bool decided_by_a = !a.poison[i] && b.poison[i] <= 1 && bool(a.lanes[i]) != is_and;

@@ -13,7 +13,7 @@ using Expressions = std::vector<Expr>;
 
 namespace {
 
-// Of one allocation: beyond, the bytes that remember what was written fill the memory.
+// Limits one allocation: beyond this, the bytes that remember what was written fill the memory.
 constexpr int64_t most_elements = int64_t(1) << 32;
 
 // A value that decides something must not come from memory that nobody wrote.

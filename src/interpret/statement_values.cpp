@@ -78,12 +78,16 @@ void StatementRun::load(const Load &node, Operands operands, Value &result) {
                                " is said to be at ", node.alignment.remainder, " modulo ",
                                modulus));
     }
+    const auto is_dense = [&](size_t i) {
+        const size_t before = i == 0 ? 0 : i - 1;
+        return index.lanes.size() > 1 && index.lanes[before + 1] == index.lanes[before] + 1;
+    };
     for (size_t i = 0; i < index.lanes.size(); i++) {
         bool skipped = predicate && (!predicate->lanes[i] || predicate->poison[i]);
         const int64_t at = int64_t(index.lanes[i]);
         // One dense load stands for lanes that are some elements apart: what lies between is
         // dropped.
-        if (skipped || index.poison[i] || (node.type.is_vector() && m.is_between(at))) {
+        if (skipped || index.poison[i] || (is_dense(i) && m.is_between(at))) {
             lose(result, i);
         } else {
             result.lanes[i] = m.load(at, result.poison[i], accessor());

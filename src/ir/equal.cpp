@@ -26,7 +26,8 @@ public:
 private:
     // So many are compared again as quickly as they are remembered.
     static constexpr size_t few_nodes = 64;
-    // Whether it may take longer to compare such nodes again than to remember that they are equal.
+    // Returns true if it may take longer to compare such nodes again than to remember that they are
+    // equal.
     static bool is_worth_keeping(const ExprNode &e) { return e.depth > 2 && e.use_count() > 1; }
     static bool is_worth_keeping(const StmtNode &s) { return s.use_count() > 1; }
 

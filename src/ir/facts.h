@@ -26,8 +26,9 @@ struct LoopOrigin {
     int stage = 0;
     bool is_reduction = false;  // its iterations may work on one element of the function
     Location kind_written;
-    // Of loops over blocks: in groups of how many rows they are begun, how many run on each
-    // multiprocessor, for all; 0: in the order of the loops, as many as there are.
+    // For loops over blocks: how many rows a group has in which blocks are begun, and how many
+    // blocks run on each multiprocessor in place of all. 0: in the order of the loops, as many as
+    // there are.
     int block_group = 0, blocks_per_processor = 0;
     int resident_blocks = 0;  // that have room on a multiprocessor at least; 0: nobody says
     bool known() const { return func.defined(); }
@@ -91,7 +92,7 @@ struct StoredDimension {
                              &StoredDimension::var, &StoredDimension::bound>;
 };
 
-// What is reported of a Func or an image while a pipeline runs.
+// Says what is reported of a Func or an image while a pipeline runs.
 struct Traced {
     bool loads = false, stores = false, realizations = false;
     std::string tag;  // reported once, when the pipeline begins
@@ -102,8 +103,8 @@ struct Traced {
 
 // The facts about the storage of a Func.
 struct StorageFacts {
-    // Of each value, the flat buffer that holds it. None: the one value is in a buffer of the
-    // function's name.
+    // Holds the flat buffer of each value. None: the one value is in a buffer of the function's
+    // name.
     std::vector<Symbol> buffers;
     // Innermost first. Dimensions that are not there come after these, in their order.
     std::vector<StoredDimension> order;

@@ -37,7 +37,7 @@ struct Argument {
     Type type;                          // of the scalar, or of the buffer's elements
     int dimensions = 0;                 // of the buffer
     Ref<const Referent> referent = {};  // the parameter, image or buffer that the caller passes
-    // Of an output: the function whose values it holds, and which of them.
+    // An output has here the function whose values it holds, and which of them.
     Symbol func = {};
     int value_index = 0;
     Traced traced = {};  // of a buffer

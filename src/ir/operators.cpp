@@ -80,8 +80,8 @@ void match_lanes(Expr &a, Expr &b) {
     }
 }
 
-// Of two values with as many lanes: whether one is a constant that has been given the other's type.
-// A broadcast constant counts as a constant, too.
+// Returns true if one of two values with as many lanes is a constant that has been given the
+// other's type. A broadcast constant counts as a constant, too.
 bool constant_takes_type(Expr &a, Expr &b) {
     Type element_a = a.type().element_of(), element_b = b.type().element_of();
     if (is_imm(b) && !is_imm(a)) {
@@ -131,8 +131,8 @@ Expr fold(const Expr &a, const Expr &b, F f) {
     return IntImm::make(a.type(), int64_t(exact));
 }
 
-// Of two signed constants that a user wrote, and whose result does not fit. What the compiler makes
-// of others may wrap.
+// Refuses two signed constants that a user wrote and whose result does not fit. What the compiler
+// makes of others may wrap.
 void refuse_overflow(const Expr &a, const Expr &b, const char *operation, const Location &at) {
     auto x = wide_value(a), y = wide_value(b);
     if (!x || !y || place_of_user(at).empty()) return;
@@ -305,7 +305,8 @@ Expr clamp(Expr e, Expr lowest, Expr highest, Location at) {
     Type t = e.type();
     Expr low = bound_of_clamp(std::move(lowest), t, at);
     Expr high = bound_of_clamp(std::move(highest), t, at);
-    // Of a NaN it is `low`: a GPU's assembler takes both for saturation, which gives 0 of [0, 1].
+    // A NaN gives `low`. In the other order ptxas would make a saturation of it, which gives 0 for
+    // [0, 1].
     if (t.is_float()) return min(max(std::move(e), std::move(low), at), std::move(high), at);
     return max(min(std::move(e), std::move(high), at), std::move(low), at);
 }

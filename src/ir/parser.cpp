@@ -183,7 +183,7 @@ Stmt StmtParser::statement() {
     return at("[", 1) ? store() : provide();
 }
 
-// Whether this is `name[...] =` or `name(...) =`.
+// Returns true if this is `name[...] =` or `name(...) =`.
 bool StmtParser::at_assignment() const {
     if (!at("(", 1) && !at("[", 1)) return false;
     int depth = 0;

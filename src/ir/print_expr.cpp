@@ -42,7 +42,7 @@ struct Operands {
     const Expr *a, *b;
 };
 
-// Of a node that operator_of knows.
+// Returns the operands of a node that operator_of knows.
 Operands operands_of(const Expr &e) {
     switch (e.kind()) {
 #define CASE(T)                                                                                    \

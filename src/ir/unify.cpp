@@ -16,7 +16,7 @@ bool commutes(const IntrinsicCall &c) {
     case Intrinsic::bitwise_and:
     case Intrinsic::bitwise_or:
     case Intrinsic::bitwise_xor: return true;
-    // Of signed numbers it commutes, but may not be grouped in another way.
+    // With signed numbers it commutes, but may not be grouped in another way.
     case Intrinsic::saturating_add: return c.type.is_uint();
     default: return false;
     }
@@ -127,7 +127,7 @@ private:
         std::vector<Operand> wanted, there;
         flatten(pattern, op, false, wanted);
         flatten(e, op, false, there);
-        // What is a hole by itself may be anything, and so comes last.
+        // An operand that is a hole by itself may be anything, and so comes last.
         std::ranges::stable_partition(wanted, [&](const Operand &o) { return !as_hole(o.e); });
         return solve_rest(op, pattern, wanted, there, goals);
     }

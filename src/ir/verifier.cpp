@@ -155,7 +155,7 @@ private:
     std::unordered_map<Symbol, Type> free_variables;
 };
 
-// Whether e was found right, and the scope that it depends on is open still.
+// Returns true if e was found right, and the scope that it depends on is open still.
 bool Verifier::known(const Expr &e, int &innermost) const {
     auto found = done.find(e.get());
     if (found == done.end()) return false;
@@ -453,7 +453,7 @@ void Verifier::check_region(const Region &region, const Stmt &where) const {
     }
 }
 
-// Of what may be left out.
+// Requires an int32, or nothing: this operand may be left out.
 void Verifier::require_int32(const Expr &e, const Stmt &where, const char *what) const {
     if (!e.defined()) return;
     require(e.type() == Int(32), where, what, " a value of type ", e.type());

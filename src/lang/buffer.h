@@ -410,12 +410,12 @@ public:
     }
     int copy_to_device(DeviceInterface device, JITUserContext *context = nullptr,
                        Location at = std::source_location::current()) {
-        return contents().copy_to_device(device, context, at);
+        return contents(at).copy_to_device(device, context, at);
     }
     // Copies what is newer there, if anything is.
     int copy_to_host(JITUserContext *context = nullptr,
                      Location at = std::source_location::current()) {
-        return contents().copy_to_host(context, at);
+        return contents(at).copy_to_host(context, at);
     }
     // Allocates there, and copies nothing.
     int device_malloc(const Target &target = Target(), JITUserContext *context = nullptr,
@@ -429,7 +429,7 @@ public:
     }
     int device_malloc(DeviceInterface device, JITUserContext *context = nullptr,
                       Location at = std::source_location::current()) {
-        return contents().device_malloc(device, context, at);
+        return contents(at).device_malloc(device, context, at);
     }
     // Uses memory there that somebody else owns, and gives it back.
     int device_wrap_native(DeviceAPI api, uint64_t handle, const Target &target = Target(),
@@ -440,24 +440,24 @@ public:
     int device_wrap_native(DeviceInterface device, uint64_t handle,
                            JITUserContext *context = nullptr,
                            Location at = std::source_location::current()) {
-        return contents().device_wrap_native(device, handle, context, at);
+        return contents(at).device_wrap_native(device, handle, context, at);
     }
     int device_detach_native(JITUserContext *context = nullptr,
                              Location at = std::source_location::current()) {
-        return contents().device_detach_native(context, at);
+        return contents(at).device_detach_native(context, at);
     }
     int device_sync(JITUserContext *context = nullptr,
                     Location at = std::source_location::current()) {
-        return contents().device_sync(context, at);
+        return contents(at).device_sync(context, at);
     }
     // Gives memory there back, in whatever way it was got; nothing is copied.
     int device_free(JITUserContext *context = nullptr,
                     Location at = std::source_location::current()) {
-        return contents().device_free(context, at);
+        return contents(at).device_free(context, at);
     }
     int device_deallocate(JITUserContext *context = nullptr,
                           Location at = std::source_location::current()) {
-        return contents().device_free(context, at);
+        return contents(at).device_free(context, at);
     }
     BufferDeviceOwnership device_ownership() const { return contents().device_ownership; }
 
@@ -542,19 +542,19 @@ public:
     // ---- Copies ----
     // New memory with the same elements, dense, in the same order of dimensions.
     Buffer copy(Here at = Here::current()) const {
-        return called_at(at, [&] { return copied(dense_shape_like(contents())); });
+        return called_at(at, [&] { return copied(dense_shape_like(contents(at)), at); });
     }
     Buffer copy_to_interleaved(Here at = Here::current()) const {
-        return called_at(at, [&] { return copied(ordered_shape({2, 0, 1})); });
+        return called_at(at, [&] { return copied(ordered_shape({2, 0, 1}, at), at); });
     }
     Buffer copy_to_planar(Here at = Here::current()) const {
-        return called_at(at, [&] { return copied(ordered_shape({})); });
+        return called_at(at, [&] { return copied(ordered_shape({}, at), at); });
     }
     // Overwrites those elements whose coordinates both have.
     template<typename T2, int D2>
     void copy_from(const Buffer<T2, D2> &src, Here at = Here::current()) {
         static_assert(!std::is_const_v<T>, "the elements of this Buffer are constant");
-        changes(at, [&](BufferContents &b) { b.copy_from(src.contents()); });
+        changes(at, [&](BufferContents &b) { b.copy_from(src.contents(at)); });
     }
 
     // ---- All elements ----
@@ -688,16 +688,16 @@ private:
         change(result);
         return result;
     }
-    BufferContents::Shape ordered_shape(const std::vector<int> &order) const {
+    BufferContents::Shape ordered_shape(const std::vector<int> &order, Here at) const {
         std::vector<int> extents;
-        for (int d = 0; d < dimensions(); d++) extents.push_back(extent(d));
+        for (int d = 0; d < dimensions(at); d++) extents.push_back(extent(d, at));
         BufferContents::Shape shape = dense_shape(extents, order);
-        for (int d = 0; d < dimensions(); d++) shape[size_t(d)].min = min(d);
+        for (int d = 0; d < dimensions(at); d++) shape[size_t(d)].min = min(d, at);
         return shape;
     }
-    Buffer copied(BufferContents::Shape shape) const {
-        Buffer result(make_contents(type(), std::move(shape), name()));
-        result.contents().copy_from(contents());
+    Buffer copied(BufferContents::Shape shape, Here at) const {
+        Buffer result(make_contents(type(at), std::move(shape), name(at)));
+        result.contents(at).copy_from(contents(at));
         return result;
     }
     template<typename Fn, typename... Pointers>

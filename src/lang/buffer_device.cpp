@@ -95,7 +95,7 @@ int BufferContents::device_detach_native(JITUserContext *context, const Location
     return code;
 }
 
-// Of the same box: an alias of all of it, instead of the handle that was copied.
+// Takes an alias of all the memory of the same box, instead of the handle that was copied.
 void BufferContents::share_device_memory(const BufferContents &owner) {
     raw.device = 0;
     raw.device_interface = nullptr;

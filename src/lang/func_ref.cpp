@@ -18,7 +18,8 @@ bool is_placeholder(const Expr &e) {
     return v && !v->referent && Var::is_placeholder(Var(v->name));
 }
 
-// Functions are called with texts, and print them; there is no array of them.
+// Returns true if the value is a text. Functions take texts as arguments and print them, but no
+// Func can hold them.
 bool is_text(const Expr &e) {
     if (const auto *s = e.as<ir::Select>())
         return is_text(s->true_value) || is_text(s->false_value);

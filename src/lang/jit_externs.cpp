@@ -22,7 +22,7 @@ std::vector<ParameterRef> parameters_of(const std::string &name, const FunctionR
     return program::find_parameters(copy.program, copy.environment);
 }
 
-// What is passed: a number of a type, or a buffer of elements of a type.
+// Describes what is passed: a number of a type, or a buffer of elements of a type.
 struct Passed {
     Type type;
     int dimensions = -1;  // of a buffer

@@ -21,8 +21,8 @@ public:
     // Results of memoized Funcs: there are none, and nothing to keep.
     static void memoization_cache_set_size(int64_t) {}
     static void memoization_cache_evict(uint64_t) {}
-    // Whether memory of devices that has been freed is kept for the next that ask for some. It is,
-    // unless told otherwise; then what is kept is given back.
+    // Says whether memory of devices that has been freed is kept for the next that ask for some. It
+    // is, unless told otherwise; then what is kept is given back.
     static void reuse_device_allocations(bool on);
     // A function of the runtime's C interface; null if there is none of that name.
     static void *find_symbol(const std::string &name);

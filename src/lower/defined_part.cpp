@@ -28,7 +28,7 @@ Expr choose(const Expr &condition, const Expr &yes, const Expr &no) {
     return Select::make(condition, broadcast_to(yes, lanes), broadcast_to(no, lanes));
 }
 
-// Whether it may be evaluated twice.
+// Returns true if it may be evaluated twice.
 bool is_cheap(const Expr &e) {
     bool cheap = is_pure(e);
     for_each_node(e, [&](const Load &) { cheap = false; });
@@ -42,9 +42,9 @@ public:
     explicit Parts(Lets &lets) : lets(lets) {}
 
     DefinedPart of(const Expr &e);
-    // Of a choice or a let.
+    // Returns the part of a choice or a let that is defined.
     const DefinedPart &of_choice(const Expr &e);
-    // Of what a variable stands for.
+    // Returns when what a variable stands for is defined.
     Expr when_of(Symbol variable) const {
         auto found = whens.find(variable);
         return found == whens.end() ? const_true() : found->second;
@@ -66,7 +66,7 @@ private:
     std::unordered_map<const ExprNode *, Done> done;  // on this path
 };
 
-// Of the operations around choices and lets: their operands must all be defined.
+// Goes through the operations around choices and lets: their operands must all be defined.
 class WhenFinder final : public Visitor {
 public:
     explicit WhenFinder(Parts &parts) : parts(parts) {}

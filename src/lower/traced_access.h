@@ -9,7 +9,8 @@
 // until tracing has reported the first and leaves the second.
 namespace tessera::lower {
 
-// What is reported of a function or image, by its schedule or because the target asks for all.
+// Returns what is reported of a function or image, by its schedule or because the target asks for
+// all.
 ir::Traced traced_of(const program::Trace &wanted, const Target &target);
 
 // The traced functions and images: of storage in the pipeline, and of what it is called with.

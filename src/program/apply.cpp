@@ -344,7 +344,7 @@ void StageApplier::require_no_blend(const Split &split) const {
                " writes all that it is called for; use GuardWithIf or ShiftInwards"));
 }
 
-// Of an extern stage, a loop can be around calls.
+// Refuses lanes for an extern stage: a loop can only be around its calls.
 void StageApplier::require_callable(const char *directive, LoopKind kind) const {
     if (!traits_of(kind).is_in_lanes || !stage.function->extern_definition) return;
     refuse(directive, str(stage.name, " is computed by the extern function ",
@@ -460,7 +460,8 @@ const Loop &require_loop(const StageRef &stage, const char *directive, const Sym
 
 namespace {
 
-// Of an extern stage nothing is known but which points each call computes.
+// Returns true if the directive is about the loads or stores of a definition. An extern stage has
+// none that are known, but for the points that each call computes.
 bool is_about_the_definition(const StageDirective &d) {
     return std::holds_alternative<PrefetchDirective>(d) || std::holds_alternative<StreamLoads>(d) ||
            std::holds_alternative<StreamStores>(d);
@@ -477,7 +478,7 @@ void require_definition(const StageRef &stage, const StageDirective &directive,
 
 }  // namespace
 
-// What is never run needs no schedule.
+// A definition that is never run needs no schedule.
 static void require_effect(const StageRef &stage, const Location &at) {
     const auto &all = stage.definition->specializations;
     if (all.empty() || all.back().definition) return;

@@ -31,7 +31,7 @@ private:
     const std::vector<Symbol> &xs;
 };
 
-// What is known of one value: op(x, y), in terms of the symbols, and its identity.
+// Holds what is known of one value: op(x, y), in terms of the symbols, and its identity.
 struct Operator {
     Expr op, identity, y;
     bool commutative = true;
@@ -173,9 +173,9 @@ bool Prover::by_itself(size_t i) {
            (t.is_int_or_uint() && combined_bits(i)) || extremum(i);
 }
 
-// Of several that are the smallest, the first is taken, or the last: all values have to agree
-// which, and their order matters. The last one has no identity: a key may be as large as that of
-// one. By Halide's rules that is the caller's business.
+// If several are the smallest, the first is taken, or the last: all values have to agree which, and
+// their order matters. The last one has no identity: a key may be as large as that of one. By
+// Halide's rules that is the caller's business.
 bool Prover::arg_extremum() {
     for (size_t key = 0; key < values.size(); key++) {
         for (bool smaller : {true, false}) {

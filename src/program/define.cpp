@@ -152,7 +152,7 @@ void Candidate::require_equal_counts(const std::vector<Expr> &args,
     }
 }
 
-// Whether the condition of the domain keeps the function alive that is defined over it.
+// Returns true if the condition of the domain keeps the function alive that is defined over it.
 bool calls(const Expr &e, Symbol function) {
     bool found = false;
     if (!e.defined()) return found;
@@ -383,7 +383,7 @@ ReductionDomainRef domain_of(const std::vector<Expr> &exprs, const Location &at)
     return ReductionDomainRef(const_cast<ReductionDomain *>(found));
 }
 
-// Whether these values are all of f: nothing that was defined before is left of it.
+// Returns true if these values are all of f: nothing that was defined before is left of it.
 static bool hides_what_was(const FunctionContents &f, const std::vector<Symbol> &pure,
                            const std::vector<Expr> &values) {
     bool hides = std::ranges::all_of(pure, &Symbol::defined);

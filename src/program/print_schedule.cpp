@@ -74,7 +74,7 @@ private:
     };
     std::unordered_map<Symbol, Origin> origins;
     std::map<std::pair<Symbol, bool>, std::string> variables;
-    // Of the algorithm: parameters, and the buffers of its outputs as one gets at them.
+    // Hold the algorithm's parameters, and the buffers of its outputs as one gets at them.
     std::unordered_map<Symbol, ParameterRef> parameters;
     std::unordered_map<Symbol, std::string> outputs;
     std::set<Symbol> declared_parameters;
@@ -206,7 +206,7 @@ std::string SchedulePrinter::loop(const FunctionContents &f, int stage, Symbol v
     return declare(var, is_reduction_name(f, stage, var), "");
 }
 
-// Whether a loop of that name comes from reduction loops, as far as has been printed.
+// Returns true if a loop of that name comes from reduction loops, as far as has been printed.
 bool SchedulePrinter::is_reduction_name(const FunctionContents &f, int stage, Symbol var) const {
     for (const auto &[key, set] : reduction_names) {
         if (key.first == f.name && (stage < 0 || key.second == stage) && set.count(var))

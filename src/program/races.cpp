@@ -51,8 +51,8 @@ std::optional<Places> places_of(const Expr &e, Symbol var) {
     return Places{*factor, e - v * int(*factor)};
 }
 
-// Whether no iteration reads what any writes: where the two lie on different grids, or in different
-// ranges.
+// Returns true if no iteration reads what any writes: where the two lie on different grids, or in
+// different ranges.
 bool never_meet(const Expr &written, const Expr &read, const Definition &d, Symbol var) {
     auto w = places_of(written, var), r = places_of(read, var);
     if (!w || !r) return false;
@@ -102,8 +102,8 @@ bool calls_itself(const Expr &e, const FunctionContents &f) {
     return found;
 }
 
-// Whether two indices differ in each point of the domain from what they are in any: because of
-// their remainders, of which different constants are the simplest case.
+// Returns true if two indices differ in each point of the domain from what they are in any: because
+// of their remainders, of which different constants are the simplest case.
 bool differ_by_remainder(const Expr &written, const Expr &read, const FunctionContents &f,
                          const Definition &d) {
     Sum distance;
@@ -115,7 +115,7 @@ bool differ_by_remainder(const Expr &written, const Expr &read, const FunctionCo
         for (const ReductionVariable &r : d.reduction) found |= ir::uses_symbol(e, r.var);
         return found;
     };
-    // What is the same in all points may cancel out; the rest is a multiple of its factors.
+    // Terms that are the same in all points may cancel out; the rest is a multiple of its factors.
     auto &terms = distance.terms;
     int64_t grid = 0;
     for (size_t i = 0; i < terms.size(); i++) {
@@ -142,7 +142,8 @@ bool differ_by_range(const Expr &written, const Expr &read, const Definition &d)
     return less(w.max, r.min) || less(r.max, w.min);
 }
 
-// Whether no iteration at all writes the element that is read. Pure variables are the same in both.
+// Returns true if no iteration at all writes the element that is read. Pure variables are the same
+// in both.
 bool is_never_written(const FunctionContents &f, const Definition &d, const ir::Call &read) {
     for (size_t dim = 0; dim < d.args.size(); dim++) {
         const Expr &written = d.args[dim], &at = read.args[dim];
@@ -172,8 +173,8 @@ bool reads_only_own_place(const FunctionContents &f, const Definition &d, size_t
     return same;
 }
 
-// Whether argument `dim` takes different values for different values of `var`, whatever the other
-// reduction variables are.
+// Returns true if argument `dim` takes different values for different values of `var`, whatever the
+// other reduction variables are.
 bool tells_apart(const Definition &d, size_t dim, Symbol var) {
     auto factor = factor_of(algebra::simplify(d.args[dim]), var);
     if (!factor || *factor == 0) return false;

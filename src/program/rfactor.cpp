@@ -67,7 +67,7 @@ void LoopRanges::express(const TransformModel &transform, const std::vector<Inte
         const Expr last = exact ? Expr() : transform.last_let_through(taken[i]);
         if (last.defined()) {
             guards.push_back(ir::likely(algebra::simplify(value <= last)));
-            // What is read is then within the domain, too.
+            // The points that are read are then within the domain, too.
             value = ir::call(Int(32), ir::Intrinsic::promise_clamped, {value, taken[i].min, last});
         }
         values.emplace(names[i], value);
@@ -96,8 +96,8 @@ private:
     AssociativeUpdate prove() const;
     bool changes_order() const;
     ReductionDomainRef make_domain(bool of_preserved) const;
-    // What is in terms of the loops, with those of `domain`, and the preserved ones as `kept`. A
-    // loop may have the name of a variable of the domain that it is a part of.
+    // Rewrites what is in terms of the loops, with those of `domain`, and the preserved ones as
+    // `kept`. A loop may have the name of a variable of the domain that it is a part of.
     static Expr of_loops(const Expr &e, const ReductionDomainRef &domain,
                          const ir::Substitution &kept);
     // The same for what is in terms of the variables of the domain.
@@ -171,8 +171,8 @@ void Factoring::check_fused() const {
     }
 }
 
-// Whether the joined results are taken in another order than before: unless the preserved loops
-// are the outermost ones of the reduction.
+// Returns true if the joined results are taken in another order than before: unless the preserved
+// loops are the outermost ones of the reduction.
 bool Factoring::changes_order() const {
     bool inside = false;
     for (const Loop &l : d.schedule.loops) {

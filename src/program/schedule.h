@@ -204,7 +204,7 @@ struct StageSchedule {
     }
 };
 
-// Whether a stage is computed as a copy between buffers, and to which side.
+// Says whether a stage is computed as a copy between buffers, and to which side.
 enum class CopySide : uint8_t { None, Host, Device };
 
 struct StorageDimension {

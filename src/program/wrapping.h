@@ -19,10 +19,11 @@ public:
     // Returns the functions that `f` calls then, each once.
     std::vector<FunctionRef> callees_of(const FunctionContents &f);
 
-    // Is to be called before all functions are asked for their callees.
+    // Begins a round: call it before all functions are asked for their callees.
     void begin() { used.clear(); }
-    // Returns true if some wrappers in these functions have not been used, and are to be looked for
-    // in what their consumers compute inline. Throws CompileError if they have been, in vain.
+    // Returns true if some wrappers of these functions were not used in this round; in the next one
+    // they are looked for in what their consumers compute inline. Throws CompileError if one was
+    // looked for there already.
     bool looks_further(const Environment &env);
 
 private:

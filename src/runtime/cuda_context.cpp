@@ -135,7 +135,7 @@ Result describe(const Driver &driver, State &state) {
     return failure;
 }
 
-// Of the current context; NULL, and why not in `failure`.
+// Returns the state of the current context; NULL, and why not in `failure`.
 State *state_of(const Driver &driver, Context context, Result &failure) {
     struct Last {
         uint64_t epoch;
@@ -187,7 +187,7 @@ void free_reports(const Driver &driver, State &state) {
     state.unused_reports.clear();
 }
 
-// Whether nothing is left of the runtime's in the context.
+// Gives back what the runtime has in the context. Returns true if nothing of it is left.
 bool leave(const Driver &driver, State &state) {
     driver.context_synchronize();
     finish_timing(driver, state.context);

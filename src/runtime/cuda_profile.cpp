@@ -8,7 +8,7 @@ namespace tessera::cuda {
 namespace {
 
 constexpr unsigned event_with_time = 0;
-// Of the work that waits to be booked: more than that, and what came first is waited for.
+// Limits the work that waits to be booked: if there is more, what came first is waited for.
 constexpr size_t most_pending = 4096;
 
 struct Pending {

@@ -29,11 +29,10 @@ int refuse(void *user_context, void *address, int32_t element_bytes, uint32_t ra
     Message why;
     why << "a matrix of ";
     for (uint32_t i = 0; i < rank; i++) why << (i ? " x " : "") << extents[i];
-    why << " elements of " << element_bytes << " bytes at " << uint64_t(uintptr_t(address))
-        << ", with ";
+    why << " elements of " << element_bytes << " bytes at " << uint64_t(uintptr_t(address));
     for (uint32_t i = 0; i + 1 < rank; i++)
-        why << (i ? " and " : "") << int64_t(distances[i]) * element_bytes;
-    why << " bytes from row to row, cannot be copied in boxes of ";
+        why << (i ? " and " : ", with ") << int64_t(distances[i]) * element_bytes;
+    why << (rank > 1 ? " bytes from row to row," : ",") << " cannot be copied in boxes of ";
     for (uint32_t i = 0; i < rank; i++) why << (i ? " x " : "") << sizes[i];
     why << ": its address and its rows have to be at multiples of 16 bytes";
     return fail(user_context, why);

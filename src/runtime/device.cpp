@@ -110,7 +110,7 @@ int copy_into_host(void *user_context, tessera_buffer_t *src, tessera_buffer_t *
     if (!from_host && !src->device) {
         return tessera_error_host_is_null(user_context, "to copy from");
     }
-    // What is left out keeps its newest value.
+    // The elements that are left out keep their newest value.
     if (!plan.fills_dst) {
         if (int error = copy_to_host(user_context, dst)) return error;
     }

@@ -4,7 +4,7 @@
 
 namespace tessera::runtime {
 
-// Of what is kept: false where another thread has it for too long. While it is held nothing is
+// Locks what is kept; false where another thread has it for too long. While it is held nothing is
 // given back to the system, which may take milliseconds.
 class KeptBlocks::Lock {
 public:

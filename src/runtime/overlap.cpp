@@ -108,19 +108,28 @@ bool any_in_common(const Places &a, const Places &b) {
     return search.finds(int64_t(b.first - a.first));
 }
 
-// Where the element would be whose coordinates are all 0.
-uint64_t origin(const tessera_buffer_t &b, uint64_t first) {
-    for (int d = 0; d < b.dimensions; d++) {
-        first -= uint64_t(int64_t(b.dim[d].min) * b.dim[d].stride * element_bytes(b.type));
-    }
-    return first;
+// Returns true if the buffers have one place at most in the dimension, so that strides do not
+// matter.
+bool is_single(const tessera_buffer_t &a, const tessera_buffer_t &b, int d) {
+    return a.dim[d].extent == 1 && b.dim[d].extent == 1;
 }
 
 bool same_places(const tessera_buffer_t &a, const tessera_buffer_t &b, const Addresses &addresses) {
-    bool same = a.dimensions == b.dimensions && element_bytes(a.type) == element_bytes(b.type) &&
-                origin(a, addresses.a) == origin(b, addresses.b);
-    for (int d = 0; same && d < a.dimensions; d++) same = a.dim[d].stride == b.dim[d].stride;
-    return same;
+    if (a.dimensions != b.dimensions || element_bytes(a.type) != element_bytes(b.type))
+        return false;
+    // Where the elements would be whose coordinates are 0 in all dimensions of several places.
+    uint64_t of_a = addresses.a, of_b = addresses.b;
+    for (int d = 0; d < a.dimensions; d++) {
+        const auto &in_a = a.dim[d], &in_b = b.dim[d];
+        if (is_single(a, b, d)) {
+            if (in_a.min != in_b.min) return false;
+            continue;
+        }
+        if (in_a.stride != in_b.stride) return false;
+        of_a -= uint64_t(int64_t(in_a.min) * in_a.stride * element_bytes(a.type));
+        of_b -= uint64_t(int64_t(in_b.min) * in_b.stride * element_bytes(b.type));
+    }
+    return of_a == of_b;
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ constexpr int longest_rest = 64;
 
 // The job whose iteration this thread executes.
 thread_local Job *current_job = nullptr;
-// Whether this thread is among those that the pool counts as running.
+// Says whether this thread is among those that the pool counts as running.
 thread_local bool counted = false;
 
 using Clock = std::chrono::steady_clock;
@@ -42,7 +42,7 @@ void rest() {
 #endif
 }
 
-// Whether `done` comes true in time.
+// Returns true if `done` comes true in time.
 template<class Condition>
 bool spin_until(Clock::time_point end, Condition done) {
     constexpr int looks_at_once = 16;  // the clock is slower to read than what others write

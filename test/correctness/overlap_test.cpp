@@ -115,6 +115,38 @@ TEST_SUITE("outputs in the memory of inputs") {
         CHECK_THROWS_WITH_AS(Pipeline({f, g}).realize({first, second}), doctest::Contains(refused),
                              RuntimeError);
     }
+    TEST_CASE("all values of a Tuple are computed before the first of them is stored") {
+        ImageParam p(Int(32), 1, "p");
+        Func f("f");
+        f(x) = Tuple(p(x) + 1, p(x) * 7);
+        for (const bool by_interpreter : {false, true}) {
+            Target target = get_host_target();
+            if (by_interpreter) target = target.with_feature(Target::Interpret);
+            const Buffer<int> in = numbers(16);
+            Buffer<int> both = in.copy(), second(16);
+            p.set(both);
+            f.realize({both, second}, target);
+            for (int i = 0; i < 16; i++) {
+                CHECK(both(i) == in(i) + 1);
+                CHECK(second(i) == in(i) * 7);
+            }
+        }
+    }
+    TEST_CASE("a row is in place whatever the distance to the next row would be") {
+        ImageParam p(Int(32), 2, "p");
+        Func f("f");
+        f(x, y) = p(x, y) * 2;
+        Buffer<int> image = numbers(100, 3);
+        const Buffer<int> before = image.copy();
+        const Buffer<int> row = image.cropped(1, 1, 1).cropped(0, 8, 16);
+        Buffer<int> out(row.data(), 16, 1);
+        out.set_min(8, 1);
+        p.set(row);
+        f.realize(out);
+        for (int i = 8; i < 24; i++) CHECK(out(i, 1) == before(i, 1) * 2);
+        out.set_min(8, 0);
+        CHECK_THROWS_AS(f.realize(out), RuntimeError);
+    }
     TEST_CASE("a tail that computes elements again is right where there is none") {
         ImageParam p(Int(32), 1, "p");
         Func f("f");

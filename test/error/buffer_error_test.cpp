@@ -71,6 +71,8 @@ TEST_SUITE("buffers that do not fit") {
         FAILS_HERE(b.for_each_element([](int, int, int) {}), "a function of 3 coordinates");
         FAILS_HERE(none.width(), "this Buffer is undefined");
         FAILS_HERE(none.data(), "this Buffer is undefined");
+        FAILS_HERE(none.copy(), "this Buffer is undefined");
+        FAILS_HERE(none.copy_to_host(), "this Buffer is undefined");
     }
     TEST_CASE("an element that is not there") {
         Buffer<int> b(4, 3, "b");

@@ -20,7 +20,8 @@ bool is_legal(const program::Algorithm &algorithm, const Graph &graph,
     }
 }
 
-// An InternalError if the compiler refuses the schedule by rules of what it takes without one.
+// Throws InternalError if the compiler takes the pipeline without a schedule, but not with the one
+// by rules.
 void require_legal(const program::Program &program, const program::Algorithm &algorithm,
                    const Graph &graph, const program::Schedule &by_rules) {
     const Workload workload(program, algorithm, graph, get_jit_target_from_environment());

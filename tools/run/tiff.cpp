@@ -26,6 +26,7 @@ int keep_first(TIFF *, void *reason, const char *, const char *format, va_list a
     if (kept.empty()) kept = text;
     return 1;
 }
+
 // An open file, and what libtiff says of it.
 class TiffFile {
 public:
@@ -45,8 +46,8 @@ public:
         if (!worked) fail();
     }
     TIFF *get() const { return handle.get(); }
-    // Returns what libtiff has warned of first since the last time; it does so at every tag that is
-    // not its.
+    // Returns the first warning since the last call. libtiff warns of every tag that it does not
+    // know.
     std::string take_warning() { return std::exchange(warning, ""); }
     template<typename T> T field(uint32_t tag) const {
         T value{};

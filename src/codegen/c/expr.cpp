@@ -10,7 +10,7 @@ namespace {
 // Longer expressions are put into variables on their way.
 constexpr size_t longest_expression = 90;
 
-// Of the runtime's functions.
+// Returns true if this function of the runtime returns nothing.
 bool returns_nothing(const std::string &function) {
     static const std::unordered_set<std::string> all = {"tessera_print",
                                                         "tessera_error",

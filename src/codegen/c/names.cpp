@@ -6,7 +6,7 @@
 namespace tessera::codegen::c {
 namespace {
 
-// Of <math.h>, without the suffixes that float and long double have.
+// Holds the functions of <math.h>, without the suffixes that those of float and long double have.
 constexpr const char *math_functions =
     "acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 frexp ilogb "
     "ldexp log log10 log1p log2 logb modf scalbn scalbln cbrt fabs hypot pow sqrt erf erfc lgamma "

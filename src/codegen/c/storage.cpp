@@ -109,7 +109,7 @@ void Printer::allocate_in_place(const Allocate &node) {
     if (occupied >= 0) f->places[size_t(occupied)].in_use = false;
 }
 
-// What is freed before its end is not freed again.
+// Memory that is freed before its end is not freed again.
 Value Printer::emit_free(const IntrinsicCall &c) {
     BufferNames &s = f->buffers.at(address_taken(c.args[0]).buffer);
     if (s.place >= 0) f->places[size_t(std::exchange(s.place, -1))].in_use = false;

@@ -11,7 +11,7 @@ constexpr uint64_t type_code_at = offsetof(tessera_buffer_t, type) + offsetof(te
 constexpr uint64_t type_bits_at = offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, bits);
 constexpr uint64_t type_lanes_at =
     offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, lanes);
-// Of the operands of make_buffer.
+// Says which operand of make_buffer is the first of the dimensions.
 constexpr size_t first_of_dimensions = 4;
 
 }  // namespace

@@ -100,7 +100,8 @@ Value *Emitter::load_dense(const Load &node, const Expr &first, int lanes, Value
                       mask);
 }
 
-// Of bytes that are few enough to be kept in registers; null if the machine cannot find them there.
+// Looks up bytes that are few enough to be kept in registers. Returns null if the machine cannot
+// find them there.
 Value *Emitter::look_up(const Load &node) {
     constexpr int64_t register_bytes = 64, most_registers = 16;
     const int64_t size = storage(node.buffer).bytes, registers = size / register_bytes;

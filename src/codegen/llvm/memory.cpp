@@ -91,14 +91,15 @@ void Emitter::mark_as_streamed(llvm::Instruction &access) {
                        llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
 }
 
-// Whether the pointer has this alignment, asked when the code runs.
+// Returns a test of whether the pointer has this alignment, asked when the code runs.
 Value *Emitter::is_aligned(Value *pointer, uint64_t alignment) {
     Value *address = b.CreatePtrToInt(pointer, b.getInt64Ty());
     return b.CreateICmpEQ(b.CreateAnd(address, int64(int64_t(alignment - 1))), int64(0));
 }
 
-// Whether a vector of such elements lies within a stack slot of this function, of which nobody else
-// sees what is in it meanwhile. Slots whose vectors are accessed as a whole become registers.
+// Returns true if a vector of such elements lies within a stack slot of this function, of which
+// nobody else sees what is in it meanwhile. Slots whose vectors are accessed as a whole become
+// registers.
 bool Emitter::is_whole_in_slot(Symbol buffer, Type element, const Expr &first, int lanes) {
     const BufferValues &s = storage(buffer);
     const int64_t *at = constant_of(first);

@@ -4,7 +4,7 @@
 namespace tessera::codegen {
 namespace {
 
-// Whether t holds every product of an a and a b, of which neither is wider than 16 bits.
+// Returns true if t holds every product of an a and a b, of which neither is wider than 16 bits.
 bool holds_product(Type t, Type a, Type b) {
     if (t.is_float()) return !t.is_bfloat();
     if (a.bits() > 16 || b.bits() > 16) return false;

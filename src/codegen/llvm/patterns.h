@@ -27,8 +27,8 @@ public:
     // exp(x) and log(x) of float32s, to about 1e-5.
     virtual Value *fast_exp(Value * /*x*/) { return nullptr; }
     virtual Value *fast_log(Value * /*x*/) { return nullptr; }
-    // Whether a division by a constant is better a product with its reciprocal, of which the last
-    // bit may differ.
+    // Returns true if a division by a constant is better a product with its reciprocal, of which
+    // the last bit may differ.
     virtual bool divides_by_reciprocals() const { return false; }
     // x * 2^n, rounded once, of float32s; n are whole numbers.
     virtual Value *scale(Value * /*x*/, Value * /*n*/, int /*lanes*/) { return nullptr; }

@@ -228,7 +228,8 @@ void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
 
 // ---- Loops ----
 
-// Of the cluster, of the block in its cluster or in the grid, or of the thread in its block.
+// Returns the index of the cluster, of the block in its cluster or in the grid, or of the thread in
+// its block.
 Value *KernelEmitter::index_in(const For &node) {
     constexpr I::ID blocks[] = {I::nvvm_read_ptx_sreg_ctaid_x, I::nvvm_read_ptx_sreg_ctaid_y,
                                 I::nvvm_read_ptx_sreg_ctaid_z};
@@ -344,7 +345,7 @@ Value *KernelEmitter::lanes_of_row(int64_t lanes) {
     return b.CreateShl(b.getInt32((uint32_t(1) << lanes) - 1), first);
 }
 
-// What is at a place in the memory of another block of the cluster.
+// Loads what is at a place in the memory of another block of the cluster.
 Value *KernelEmitter::cluster_load(const IntrinsicCall &c) {
     Value *there =
         b.CreateIntrinsic(I::nvvm_mapa_shared_cluster, {pointer_to(c.args[0]), arg(c, 1)});

@@ -20,7 +20,7 @@ struct KernelReport {
     // CompileError if it has more operands than a record.
     explicit KernelReport(const ir::Expr &asked);
 
-    // Of its record.
+    // Returns how many words its record has.
     int64_t words() const;
 
     ir::Expr call;  // with the operands' names for their values

@@ -14,9 +14,9 @@ using namespace ir;
 namespace {
 
 constexpr double largest_trusted_scale = 16;
-// Of 2^31, so much fits 64 bits, even many times over in a sum.
+// So many times 2^31 fits 64 bits, even many times over in a sum.
 constexpr double largest_exact_scale = double(int64_t(1) << 24);
-// Of both ends of a region: then its extent fits, too.
+// Holds for both ends of a region: then its extent fits, too.
 constexpr int64_t largest_coordinate = int64_t(1) << 30;
 // Coordinates of an output, where all that is trusted is.
 constexpr double trusted_coordinate = double(largest_coordinate) / largest_trusted_scale;

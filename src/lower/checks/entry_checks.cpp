@@ -58,7 +58,7 @@ std::string whole_pieces(const std::string &loop, const program::Split &split) {
                ", which computes whole pieces only");
 }
 
-// Whether an expression of the stage reads an image or function of these names.
+// Returns true if an expression of the stage reads an image or function of these names.
 bool reads(const program::Definition &d, const std::unordered_set<Symbol> &names) {
     bool found = false;
     program::for_each_expr(d, [&](const Expr &e) {

@@ -33,7 +33,7 @@ private:
     std::set<Symbol> bound_variables, bound_buffers;
 };
 
-// What is passed for such arguments where they have the names that they have within.
+// Returns what is passed for such arguments where they have the names that they have within.
 std::vector<ir::Expr> passed_for(const std::vector<ir::Argument> &args);
 
 }  // namespace tessera::lower

@@ -88,7 +88,7 @@ Stmt InjectProfiling::visit(const ProducerConsumer &node) {
     return Block::make({enter, s, tell(Intrinsic::profiler_set_current_func, {instance, outer})});
 }
 
-// Of a kernel: the stage whose loops over blocks it has.
+// Names a kernel by the stage whose loops over blocks it has.
 std::string name_of(const For &blocks) {
     const LoopOrigin &origin = blocks.origin;
     if (!origin.known()) return std::string(blocks.name.text());
@@ -96,7 +96,7 @@ std::string name_of(const For &blocks) {
     return str(origin.func, ".update(", origin.stage - 1, ")");
 }
 
-// Of a copy between host and device: the buffer.
+// Returns the buffer that is copied between host and device, if the let is such a copy.
 std::string copied_by(const LetStmt &let) {
     const auto *c = let.value.as<IntrinsicCall>();
     if (!c) return "";

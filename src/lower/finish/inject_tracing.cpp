@@ -315,7 +315,7 @@ private:
         lets.emplace_back(Symbol::fresh(str(provide.func, what)), e);
         return Variable::make(e.type(), lets.back().first);
     }
-    // What is to be stored. What is undefined is not stored, and not traced.
+    // Returns what is to be stored. What is undefined is not stored, and not traced.
     Expr told(const Expr &value) {
         Type type = value.type();
         Expr undefined = call(type, Intrinsic::undef, {});

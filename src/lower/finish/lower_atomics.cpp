@@ -15,7 +15,8 @@ using namespace ir;
 
 constexpr int mutexes_per_array = 1024;  // elements share them
 
-// Whether each store can be done by itself: its value depends on no other element that is stored.
+// Returns true if each store can be done by itself: its value depends on no other element that is
+// stored.
 bool is_separable(const Stmt &body) {
     std::unordered_set<Symbol> stored;
     const Store *only = nullptr;
@@ -50,8 +51,8 @@ bool is_separable(const Stmt &body) {
     return separable;
 }
 
-// Whether what is stored is also said to somebody, such as who traces it: a value that was computed
-// before another thread stored in between would be reported wrongly.
+// Returns true if what is stored is also said to somebody, such as who traces it: a value that was
+// computed before another thread stored in between would be reported wrongly.
 bool is_reported(const Stmt &body) {
     std::unordered_set<Symbol> bound;
     for_each_node(body, [&](const LetStmt &let) { bound.insert(let.name); });

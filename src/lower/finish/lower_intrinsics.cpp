@@ -32,8 +32,8 @@ Expr lerp_in(Type wide, Type t, const Expr &zero, const Expr &one, const Expr &w
     return cast(t, (sum + half) / most);
 }
 
-// Of wide integers. With the smaller value first, their distance d is not negative; of d = q * most
-// + r, both products fit.
+// Interpolates wide integers. With the smaller value first, their distance d is not negative; of d
+// = q * most + r, both products fit.
 Expr lerp_by_parts(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
     Type u = UInt(64, t.lanes());
     Expr most = cast(u, weight.type().max()), w = cast(u, weight);

@@ -56,14 +56,14 @@ Expr advance(const Expr &base, const Expr &step, int i) {
     return Add::make(base, Mul::make(step, factor));
 }
 
-// What is known of the first lane, `offset` further on.
+// Returns what is known of the first lane, `offset` further on.
 Alignment moved(const Alignment &a, int64_t offset) {
     if (a.modulus == 0) return {0, a.remainder + offset};
     const int64_t remainder = (a.remainder + offset) % a.modulus;
     return {a.modulus, remainder < 0 ? remainder + a.modulus : remainder};
 }
 
-// Of the group `i` of a ramp of vectors.
+// Returns the alignment of the group `i` of a ramp of vectors.
 Alignment group_alignment(const Alignment &a, const Expr &step, int i) {
     if (i == 0) return a;
     const auto *by = step.as<Broadcast>();
@@ -231,10 +231,10 @@ private:
         return Let::make(name, Cast::make(wide, index.base), transposed_squares(columns, lanes));
     }
 
-    // Of two columns, or four, in squares of as many rows.
+    // Transposes two columns, or four, in squares of as many rows.
     static Expr transposed_squares(const std::vector<Expr> &columns, int lanes) {
         const int count = int(columns.size());
-        // Of the first half and the second: in groups of so many elements, one of each in turn.
+        // Takes groups of so many elements from the first half and the second, one of each in turn.
         auto zip = [&](const Expr &x, const Expr &y, int size, bool high) {
             std::vector<int> places;
             for (int square = 0; square < lanes; square += count) {

@@ -99,8 +99,8 @@ private:
         if (const auto *s = e.as<Select>()) return {s->true_value, s->false_value};
         return {};
     }
-    // What is the same for all threads is added up; the other terms are multiples one by one. Of a
-    // choice, what else there is belongs to each of the values.
+    // Adds up what is the same for all threads; the other terms are multiples one by one. Where a
+    // term is a choice, the others belong to each of its values.
     Expr of_sum(const Expr &sum) {
         const std::vector<Term> terms = terms_of(sum);
         for (size_t i = 0; i < terms.size(); i++) {

@@ -28,7 +28,7 @@ struct BankConflicts {
     int degree = 1;  // how many words of one bank are wanted at once at most
 };
 
-// Of storage whose dimensions have these strides, in elements.
+// Returns the conflicts in storage whose dimensions have these strides, in elements.
 BankConflicts bank_conflicts(const WarpAccess &access, const std::vector<int64_t> &strides,
                              int element_bytes);
 

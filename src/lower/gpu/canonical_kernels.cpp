@@ -99,7 +99,7 @@ private:
         for_each_node(body, [&](const For &loop) { any |= loop.loop_kind == LoopKind::GPUThread; });
         return any;
     }
-    // What is not known now is checked when the kernel is launched.
+    // A number that is not known now is checked when the kernel is launched.
     void check_number_of_threads(const Stmt &body) const {
         constexpr int64_t most = 1024;
         int64_t count = 1;
@@ -446,7 +446,7 @@ private:
     static MemoryType shared_type(const Allocate &a) {
         return a.memory == MemoryType::GPUSharedAsync ? a.memory : MemoryType::GPUShared;
     }
-    // What is in the memory of a block is at the same place in all blocks of a cluster.
+    // Storage in the memory of a block is at the same place in all blocks of a cluster.
     void unbind_blocks(algebra::IntervalScope &variables) const {
         for (const auto &[variable, range] : blocks.variables().all()) {
             if (variable != blocks.of_cluster()) variables.unbind(variable);

@@ -223,7 +223,7 @@ void CheckGPULoops::visit(const ProducerConsumer &node) {
     within({Level::Produce, GPULevel::None, str("produce ", node.func)}, node.body);
 }
 
-// Of an extern stage, or of a function that has effects.
+// Checks a call of an extern stage, or of a function that has effects.
 void CheckGPULoops::visit(const ExternCall &c) {
     if (is_in_kernel() && !c.pure && !is_print(c)) {
         throw CompileError(str("the C function ", c.function,

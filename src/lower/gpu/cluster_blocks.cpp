@@ -46,7 +46,7 @@ struct BlockNest {
     std::vector<Loop> loops;
 
     int64_t blocks() const { return blocks_within(loops.size()); }
-    // Of the loops within the first `depth` ones, or of all but these.
+    // Returns the number of blocks that the first `depth` loops make.
     int64_t blocks_within(size_t depth) const {
         int64_t all = 1;
         for (size_t i = 0; i < depth; i++) all *= loops[i].most;

@@ -16,7 +16,7 @@ using namespace ir;
 struct Names {
     bool is_in_kernel = false;
     std::unordered_map<Symbol, Expr> values;  // of names that are gone
-    // Of what is around: the rests that have a name.
+    // Holds the rests that have a name in what is around.
     std::unordered_map<Expr, Expr, ExprHash, ExprEqual> rests;
 };
 

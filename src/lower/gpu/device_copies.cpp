@@ -189,7 +189,7 @@ private:
         return Fork::make(std::move(tasks));
     }
 
-    // Of the let that is met last: copies of a statement bind the same symbols.
+    // Keeps the part of the let that is met last: copies of a statement bind the same symbols.
     void note_part(const LetStmt &let) {
         const auto *made = let.value.as<IntrinsicCall>();
         const bool is_part =

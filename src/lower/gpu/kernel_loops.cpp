@@ -43,7 +43,7 @@ bool is_swizzled(const Allocate &node) {
 }
 
 Expr shared_bytes(const Allocate &node) {
-    // What is swizzled begins at a multiple of 1024, and other storage at one of 128.
+    // Swizzled storage begins at a multiple of 1024, and other storage at one of 128.
     constexpr int neighbours_aligned_to = 128, swizzled_aligned_to = 1024;
     const bool swizzled = is_swizzled(node);
     const int aligned_to = swizzled ? swizzled_aligned_to : neighbours_aligned_to;

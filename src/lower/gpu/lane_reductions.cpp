@@ -77,7 +77,7 @@ public:
     }
 
 private:
-    // Whether it is known to be the same for all lanes.
+    // Returns true if it is known to be the same for all lanes.
     bool is_same(const Expr &e) const {
         bool same = is_pure(e);
         for_each_node(e, [&](const Load &) { same = false; });

@@ -13,8 +13,8 @@ struct LaunchShape {
     int64_t bytes_of_largest = 0;
 };
 
-// Finds it for such a nest. Throws CompileError if what its blocks share has no bound that the host
-// knows.
+// Returns the launch shape of a nest of loops over blocks. Throws CompileError if what its blocks
+// share has no bound that the host knows.
 LaunchShape launch_shape_of(const ir::Stmt &nest);
 
 }  // namespace tessera::lower

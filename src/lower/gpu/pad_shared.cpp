@@ -34,7 +34,7 @@ struct Storage {
         for (Type t : node->types) most = std::max(most, t.bytes());
         return most;
     }
-    // Of all its values.
+    // Returns the bytes of all its values.
     int64_t bytes(const std::vector<int64_t> &of_extents) const {
         int64_t sum = 0, elements = 1;
         for (int64_t e : of_extents) elements *= e;
@@ -177,7 +177,7 @@ private:
     std::array<int64_t, thread_dimensions> indices(int64_t thread) const {
         return {thread % shape[0], thread / shape[0] % shape[1], thread / (shape[0] * shape[1])};
     }
-    // Whether the loops around have an iteration for it.
+    // Returns true if the loops around have an iteration for it.
     bool takes_part(int64_t thread) const {
         std::array<int64_t, thread_dimensions> extents = {1, 1, 1};
         for (const For *loop : threads)

@@ -23,7 +23,7 @@ namespace {
 // ---- Where ring buffers are allocated ----
 
 class HoistRings final : public Mutator {
-    // Of a loop within a kernel: those directly in its body go outside of it.
+    // Takes ring buffers directly in the body of a loop within a kernel out of it.
     Stmt visit(const For &loop) override {
         const bool outer =
             std::exchange(in_kernel, in_kernel || traits_of(loop.loop_kind).gpu == GPULevel::Block);
@@ -196,7 +196,7 @@ private:
     Expr k() const { return Variable::make(Int(32), loop.name); }
     Expr iteration() const { return simplify(k() - loop.min); }
     int32_t ahead() const { return int32_t(slots - 1); }
-    // What is begun for an iteration, if there is one.
+    // Returns what is begun for an iteration, if there is one.
     Stmt begin(const Stmt &copies, const Expr &at) const {
         const Stmt shifted = substitute(loop.name, simplify(at + loop.min), copies);
         return IfThenElse::make(at < loop.extent, shifted);

@@ -123,6 +123,8 @@ void StagedCopy::find_box(const Provide &copy) {
             refuse("it has one loop for each dimension, over neighbours");
         if (!used.insert(*along).second) refuse("it has another loop for each dimension");
         const size_t of_source = d == 0 ? 0 : find_rows(**along);
+        if (of_source >= first.size())
+            refuse("each of its loops runs along one dimension of what it copies");
         const Expr from = first[of_source];
         const Expr count = expanded((*along)->extent);
         auto extent = as_const_int(count);

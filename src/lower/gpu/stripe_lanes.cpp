@@ -52,7 +52,7 @@ public:
     LaneAccesses(const Stripes &stripes, const For *lanes, LetScope &lets)
         : Mutator(Visits::PerUse), stripes(stripes), lanes(lanes), lets(lets) {}
 
-    // Whether a lane reads what another one has.
+    // Returns true if a lane reads what another one has.
     bool reads_others(const Stmt &s) {
         looks_only = true;
         found_others = false;
@@ -116,7 +116,7 @@ private:
         return type.is_scalar() ? first : Ramp::make(first, 1, type.lanes());
     }
 
-    // Of the registers that it may be, each is shuffled.
+    // Shuffles each of the registers that it may be.
     Expr read_by_shuffles(const Load &load) {
         if (!load.type.is_scalar() || has_loads(lets.expand(load.index)) || !is_pure(load.index))
             throw NotStriped();

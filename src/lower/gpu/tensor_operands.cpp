@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/gpu/pipeline_copies.h"
 #include "lower/loops/likely.h"
 
 namespace tessera::lower {
@@ -73,9 +74,8 @@ private:
                    "dimension, one after the other, and one of these is innermost in its storage");
         const bool is_shared = ring && traits_of(ring->memory).space == AddressSpace::Shared;
         if (!is_shared) refuse("is staged in MemoryType::GPUShared");
-        const bool is_ring = ring->storage.is_async && ring->storage.copies.defined();
         if (stage.instruction.loops != LoopKind::WGMMA) return check_fragments();
-        if (!is_ring) refuse("is staged by async() and ring_buffer()");
+        if (!is_ring(*ring)) refuse("is staged by async() and ring_buffer()");
         check_begin();
     }
     bool is_multiple(size_t d, const Expr &at, int32_t of) const {

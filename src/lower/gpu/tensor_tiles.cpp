@@ -7,6 +7,7 @@
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
+#include "lower/gpu/pipeline_copies.h"
 #include "lower/gpu/tensor_operands.h"
 #include "lower/gpu/tile_nest.h"
 #include "lower/loops/let_scope.h"
@@ -157,8 +158,7 @@ class ShareTiles final : public Mutator {
         storage[r.func] = &r;
         if (r.memory == MemoryType::Tile) return shared(r);
         const Stmt s = Mutator::visit(r);
-        const bool is_ring = r.storage.is_async && r.storage.copies.defined();
-        return of_fragments.contains(r.func) && !is_ring ? aligned(*s.as<Realize>()) : s;
+        return of_fragments.contains(r.func) && !is_ring(r) ? aligned(*s.as<Realize>()) : s;
     }
     // Makes each row begin at a multiple of 16 bytes, because fragments are loaded by as many.
     static Stmt aligned(const Realize &operand) {

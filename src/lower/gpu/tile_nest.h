@@ -17,6 +17,7 @@ struct TileDimensions {
 };
 TileDimensions tile_dimensions(const ir::Realize &tile, const LetScope &around);
 
+// Returns true if the loop is over warps or warpgroups, which run tensor instructions.
 bool is_over_warps(const ir::For &loop);
 
 // Describes what a nest of loops over warps (or warpgroups) does with the Tiles that its stage
@@ -46,6 +47,7 @@ struct TileNest {
 // or several threads would update one element at once.
 TileNest read_tile_nest(const Tiles &tiles, const ir::For &outermost, const LetScope &around);
 
+// Throws CompileError at the loop of the nest: what it does with the Tile is refused, and why.
 [[noreturn]] void refuse_nest(const ir::Realize &tile, const ir::For &nest, const std::string &why);
 
 }  // namespace tessera::lower

@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "lower/gpu/pipeline_copies.h"
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,9 +21,8 @@ class DropUnitDimensions final : public Mutator {
         return s;
     }
     Stmt visit(const Realize &r) override {
-        const bool is_ring = r.storage.is_async && r.storage.copies.defined();
         const bool is_plain = r.storage.order.empty() && r.storage.folds.empty();
-        if (!in_kernel || !is_ring || !is_plain) return Mutator::visit(r);
+        if (!in_kernel || !is_ring(r) || !is_plain) return Mutator::visit(r);
         if (r.bounds.size() + 1 == left) return with_rows(r);
         std::vector<size_t> units;  // the last one first
         for (size_t d = r.bounds.size() - 1; d-- > 0;) {

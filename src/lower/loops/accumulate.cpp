@@ -41,7 +41,7 @@ std::optional<ReduceOp> operation_of(const Expr &e) {
     default: break;
     }
     const auto *c = e.as<IntrinsicCall>();
-    // Of signed numbers it is not associative.
+    // For signed numbers it is not associative.
     if (c && c->op == Intrinsic::saturating_add && e.type().is_uint()) {
         return ReduceOp::SaturatingAdd;
     }

@@ -75,7 +75,7 @@ public:
         if (group.offsets.empty()) group.type = load.type;
         if (group.type == load.type) group.offsets.insert(place.offset);
     }
-    // Whether there is anything to merge.
+    // Returns true if there is anything to merge.
     bool choose() {
         bool any = false;
         for (auto &[buffer, by_base] : groups) {

@@ -20,7 +20,7 @@ public:
         return certain.get(e, [&] { return find(e); });
     }
 
-    // Of the condition's opposite.
+    // Returns a condition under which the opposite is certain.
     Expr opposite(const Expr &e) {
         return excluded.get(e, [&] { return find_opposite(e); });
     }
@@ -102,7 +102,7 @@ Expr certainly(const Expr &condition, const algebra::IntervalScope &scope) {
 
 namespace {
 
-// Of a condition, a part that is shared once.
+// Negates a condition; a part that is shared is negated once.
 class Negation {
 public:
     Expr of(const Expr &e) {

@@ -263,7 +263,7 @@ std::optional<PlacedStore> Interleave::as_placed_store(const Stmt &s) const {
     return PlacedStore{std::move(simple), std::move(*place)};
 }
 
-// Whether the store is one of the same stride and base as the ones before.
+// Returns true if the store has the same stride and base as the ones before.
 bool Interleave::continues(const std::vector<PlacedStore> &group, const PlacedStore &next) {
     const PlacedStore &first = group[0];
     if (next.store->buffer != first.store->buffer ||
@@ -280,7 +280,8 @@ bool Interleave::continues(const std::vector<PlacedStore> &group, const PlacedSt
     return as_const_int(algebra::simplify(next.place.base - first.place.base)).has_value();
 }
 
-// Whether the stores fill every element from first to last, and in which order.
+// Returns true if the stores fill every element from first to last; `order` is the one in which
+// they do.
 bool Interleave::is_family(const std::vector<PlacedStore> &group, std::vector<size_t> &order) {
     int64_t stride;
     if (!group[0].place.is_ramp(stride) || size_t(stride) != group.size()) return false;

@@ -41,8 +41,10 @@ private:
         const Expr value = (*this)(let.value);
         if (!value.type().is_int_or_uint() || !is_pure(let.value))
             return let.with<&Let::value, &Let::body>(value, (*this)(let.body));
+        if (lets.contains(let.name))  // values of lets further out may mean that one
+            return (*this)(substitute(let.name, value, let.body));
         const auto [own, is_new] = inner.emplace(let.name, value);
-        const bool is_other = lets.contains(let.name) || !own->second.same_as(value);
+        const bool is_other = !own->second.same_as(value);
         return (*this)(is_other ? substitute(let.name, value, let.body) : let.body);
     }
 

@@ -38,7 +38,7 @@ private:
     Stmt visit(const Atomic &node) override { return Stmt(&node); }
     Stmt visit(const Fork &node) override;
 
-    // What is computed around a loop.
+    // Holds what is computed around a loop.
     struct Around {
         Lets lets;
         std::unordered_map<Expr, Symbol, ExprHash, ExprEqual> names;
@@ -211,7 +211,7 @@ void HoistInvariants::Rewriter::add_terms(const Expr &e, bool minus, std::vector
     }
 }
 
-// What is known further out is added up first.
+// Adds up first what is known further out.
 Expr HoistInvariants::Rewriter::regrouped_sum(const Expr &e, int depth) {
     std::vector<Term> terms;
     add_terms(e, false, terms);

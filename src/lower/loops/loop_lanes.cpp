@@ -351,7 +351,7 @@ Stmt LoopAsLanes::accumulate(const Store &store, const Accumulation &a, const Ex
     return IfThenElse::make(VectorReduce::make(ReduceOp::Or, active, 1), result);
 }
 
-// Whether the names can be computed from the number of the iteration.
+// Returns true if the names can be computed from the number of the iteration.
 bool LoopAsLanes::in_a_loop(const std::unordered_set<Symbol> &used) const {
     for (Symbol s : used) {
         const Expr &wide = scope.wide.at(s);

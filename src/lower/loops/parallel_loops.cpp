@@ -9,7 +9,7 @@ using namespace ir;
 
 namespace {
 
-// Whether two iterations of the loop may update the same element of the function.
+// Returns true if two iterations of the loop may update the same element of the function.
 bool may_conflict(const For &loop, Symbol func) {
     if (!traits_of(loop.loop_kind).is_on_threads) return false;
     return loop.origin.func != func || loop.origin.is_reduction;

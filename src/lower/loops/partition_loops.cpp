@@ -26,7 +26,7 @@ bool has_barrier(const Stmt &body) {
     return any;
 }
 
-// Of a loop of few iterations, leaves the tests that depend on loops within it to those whose
+// In a loop of few iterations, leaves the tests that depend on loops within it to those whose
 // number of iterations is not known: they have more of a steady state. For x + dx within an image,
 // no single dx may hold for all x, while each dx holds for most. Returns true if there are any.
 bool leave_to_loops_within(const For &loop, LikelyTests &tests) {
@@ -144,7 +144,7 @@ Stmt in_order(const For &loop, const Ends &ends, const Expr &end, const Stmt &st
     return Block::make(std::move(parts));
 }
 
-// Whether an iteration is one of the steady state.
+// Returns a test of whether an iteration is one of the steady state.
 Expr is_within(const For &loop, const Ends &ends) {
     Expr i = Variable::make(loop.min.type(), loop.name);
     Expr test = const_true();

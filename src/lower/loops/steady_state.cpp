@@ -17,7 +17,7 @@ namespace {
 using namespace ir;
 using algebra::Interval;
 
-// Of operations within one another, when the values of lets are put in. What is deeper follows
+// Limits operations within one another, when the values of lets are put in. What is deeper follows
 // what is computed in the loop, and each test would look at all of that.
 constexpr int deepest_condition = 100;
 // The same, of two ends of which the lesser is required: there is a query for each min and max,
@@ -133,7 +133,7 @@ private:
                     const Expr &takes_b) {
         bool likely_a = is_likely(a, innermost), likely_b = is_likely(b, innermost);
         if (likely_a == likely_b) return;
-        // What is not chosen of a select need not be evaluated; all else has to be.
+        // The value that a select does not choose need not be evaluated; all else has to be.
         const auto *select = test.as<Select>();
         if (must_stay(select ? select->condition : likely_a ? b : a)) return;
         add(test, likely_a ? takes_a : takes_b, likely_a ? a : b);
@@ -357,7 +357,8 @@ LikelyTests find_likely_tests(const For &loop, bool all) {
 
 namespace {
 
-// Whether it is known that the loop has at most one iteration there, which nobody calls steady.
+// Returns true if it is known that the loop has at most one iteration there, which nobody calls
+// steady.
 bool leaves_one_iteration(const For &loop, const Interval &i) {
     Expr last = loop.min + loop.extent - make_one(loop.extent.type());
     return (i.min.defined() && i.min.type() == last.type() && algebra::can_prove(last <= i.min)) ||
@@ -496,7 +497,8 @@ public:
         (*this)(loop.body);
     }
 
-    // Of two that are equal, in scopes of their own, both have to be decided alike.
+    // Returns the outcomes of tests. Two that are equal, in scopes of their own, have to be decided
+    // alike.
     std::unordered_map<Expr, Expr, ExprHash, ExprEqual> outcomes() const {
         std::unordered_map<Expr, Expr, ExprHash, ExprEqual> decided;
         for (const auto &[test, outcome] : found) {
@@ -569,7 +571,7 @@ private:
             if (!outcome.defined() || !equal(same->second, outcome)) same->second = {};
         });
     }
-    // Of a choice of `less` where it is the less, or, of max, of what is not.
+    // Returns the outcome of a choice of `less` where it is the less, or, for max, of what is not.
     Expr outcome_of(const Expr &test, const Expr &less, const Expr &greater) {
         const auto *n = test.as<Min>();
         Expr first = n ? less : greater, second = n ? greater : less;
@@ -589,7 +591,7 @@ private:
         auto at_most = [](const Expr &a, const Expr &b) { return a <= b; };
         return follows(i.min, steady.mins, at_least) && follows(i.max, steady.maxes, at_most);
     }
-    // Whether one of the steady state's ends implies this one.
+    // Returns true if one of the steady state's ends implies this one.
     template<typename Compare>
     static bool follows(const Expr &end, const std::vector<Expr> &ends, const Compare &compare) {
         if (!end.defined() || is_among(algebra::simplify(end), ends)) return true;

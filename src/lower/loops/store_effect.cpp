@@ -98,7 +98,8 @@ private:
         return value.defined() ? of(value) : Expr();
     }
     Expr of_sum(const Expr &a, const Expr &b) { return of_operation(a, b, 0); }
-    // Of an operation that leaves one operand as it is if the other has this value.
+    // Says when an operation may change the value that leaves one operand as it is if the other has
+    // the value `neutral`.
     Expr of_operation(const Expr &a, const Expr &b, int64_t neutral) {
         const Expr left = of(a);
         if (left.defined()) return either(left, is_not(b, neutral));

@@ -104,7 +104,7 @@ private:
     std::unordered_set<Symbol> inside;
 };
 
-// What is left of selects whose condition holds.
+// Leaves of selects whose condition holds their true value alone.
 class DropSelects final : public Mutator {
 public:
     explicit DropSelects(std::function<bool(const Expr &)> holds) : holds(std::move(holds)) {}
@@ -165,7 +165,7 @@ private:
     std::unordered_set<Symbol> inside;
 };
 
-// Whether the statement reads, writes or passes on this storage.
+// Returns true if the statement reads, writes or passes on this storage.
 bool touches(const Stmt &s, Symbol buffer) {
     bool any = false;
     auto look_at = [&](Symbol name) { any |= name == buffer; };
@@ -196,7 +196,7 @@ private:
         if (node.is_producer) produced.insert(node.func);
         return s;
     }
-    // Of a stage that is not computed nothing is left but, maybe, its storage.
+    // A stage that is not computed leaves nothing but, maybe, its storage.
     Stmt visit(const Allocate &node) override {
         produced.erase(node.buffer);
         Stmt s = Mutator::visit(node);

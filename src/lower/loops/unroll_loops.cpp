@@ -18,7 +18,7 @@ using namespace ir;
 
 // More copies than this are a mistake rather than a wish.
 constexpr int64_t most_copies = 1 << 16;
-// Of more operations than this in all copies it is said that they take long to compile.
+// If all copies have more operations than this, the user is told that they take long to compile.
 constexpr int64_t many_unrolled_operations = 200'000;
 
 // Selects within one another that compare one expression with constants, as mux() makes them.

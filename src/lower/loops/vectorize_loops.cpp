@@ -93,7 +93,7 @@ Stmt VectorizeLoops::vectorize(const For &loop, const Stmt &body) const {
     if (!exact) exact = scope.value_by_conditions(loop.extent);
     int64_t count = exact && *exact <= most_lanes ? *exact : lanes_of(loop, extent);
     if (count <= 0) return no_op();
-    // Of a loop that is shorter at times, the last lanes are masked.
+    // If the loop is shorter at times, the last lanes are masked.
     Stmt lanes = body;
     if (!exact) {
         Expr index = Variable::make(loop.min.type(), loop.name) - loop.min;

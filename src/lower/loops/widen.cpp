@@ -89,7 +89,7 @@ private:
     WidenScope &scope;
     int groups;
     Expr mask;
-    // Of an index in 64 bits: what widens the coordinates that are cast in it.
+    // Points, for an index in 64 bits, to what widens the coordinates that are cast in it.
     Widen *data = nullptr;
 };
 
@@ -359,7 +359,8 @@ Expr widen_trace(const IntrinsicCall &call, WidenScope &scope, const Expr &mask)
     const auto type = uint32_t(event[EventType].as<UIntImm>()->value);
     const size_t lanes_so_far = type >> 16, groups = size_t(scope.groups);
     bool any = false;
-    // Of each coordinate (or value) the lanes, those of one iteration after those of another.
+    // Collects the lanes of each coordinate (or value), those of one iteration after those of
+    // another.
     auto all_iterations = [&](EventPart part) {
         std::vector<Expr> wide, result;
         for (const Expr &e : *members(event[part])) {

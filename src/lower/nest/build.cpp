@@ -80,7 +80,7 @@ private:
     // What extern stages ask about before it is built: their regions have symbols already.
     std::unordered_set<Symbol> reserved;
 
-    // Whether a prefetch finds nothing to fetch in any version of its stage.
+    // Says whether a prefetch finds nothing to fetch in any version of its stage.
     struct IdlePrefetch {
         Location written;
         bool in_all_versions = true;
@@ -172,7 +172,7 @@ void NestBuilder::make_provisional_nests(const FunctionContents &f) {
     }
 }
 
-// What is undefined in part says so outermost, each element of scatter and gather by itself.
+// Has what is undefined in part say so outermost, each element of scatter and gather by itself.
 std::vector<Expr> separate_undef(std::vector<Expr> values, size_t count, Lets &lets) {
     for (Expr &value : values) {
         if (!has_undef(value)) continue;
@@ -204,7 +204,8 @@ bool reads(const Expr &e, Symbol func) {
     return found;
 }
 
-// Whether the update is done depends on the function itself: then that is a part of the update.
+// Returns true if it depends on the function itself whether the update is done: then that is a part
+// of the update.
 bool tests_read_itself(const StageNest &nest) {
     return std::ranges::any_of(nest.tests, [&](const StageNest::Test &test) {
         return test.innermost && reads(test.condition, nest.func.name);
@@ -255,7 +256,7 @@ void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) 
     }
 }
 
-// Whether what is tested in the innermost loop depends on one of these functions.
+// Returns true if what is tested in the innermost loop depends on one of these functions.
 bool tests_read(const StageNest &nest, const std::vector<Symbol> &funcs) {
     bool found = false;
     for (const StageNest::Test &test : nest.tests) {
@@ -367,7 +368,8 @@ void NestBuilder::wrap_existence(Built &b, const StageNest &nest) {
     if (exists.defined() && !is_one(exists)) b.stmt = IfThenElse::make(exists, b.stmt);
 }
 
-// Of loops over pure variables, what is computed fits its storage, unless that may be large.
+// Checks that fused loops have no more iterations than an int32 counts. What loops over pure
+// variables compute fits its storage, and needs no check unless that may be large.
 void NestBuilder::wrap_limits(Built &b, const StageNest &nest) const {
     const bool storage_is_small = !context.target.has_feature(Target::LargeBuffers);
     for (const StageNest::FusedLoop &loop : nest.fused_loops) {

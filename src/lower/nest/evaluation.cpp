@@ -35,7 +35,7 @@ class Weaken {
 public:
     explicit Weaken(const std::function<Expr(const Expr &)> &part) : part(part) {}
 
-    // Of the condition, or of its opposite.
+    // Weakens the condition, or its opposite.
     Expr of(const Expr &e, bool opposite = false) {
         return (opposite ? opposites : known).get(e, [&] { return find(e, opposite); });
     }
@@ -119,7 +119,8 @@ struct ReadChoice {
     }
 };
 
-// Whether it is made of few nodes, and of parts that are evaluated only if a condition holds.
+// Returns true if it is made of few nodes, and of parts that are evaluated only if a condition
+// holds.
 bool has_branches(const Expr &e) {
     constexpr size_t most_nodes = 256;
     bool any = false;

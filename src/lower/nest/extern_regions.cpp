@@ -38,7 +38,8 @@ const ExternQuery &RegionInference::ask_for_piece() {
     return query_of(insertion_point.owner->func);
 }
 
-// Of the extern stage, what is needed here: where one of its loops runs, what that computes.
+// Returns the part of the extern stage that is needed here: where one of its loops runs, what that
+// computes.
 StageRegion RegionInference::asked_of(const program::FunctionContents &f) {
     if (is_piece_of(f)) return piece();
     const StageRegion &needed = stage_regions(f.name)[0];
@@ -83,7 +84,7 @@ static bool is_folded_within(const program::FunctionContents &f,
     return asks_for_fold(input) && level.is_at() && level.func() == f.name;
 }
 
-// Of storage that is folded, what is held is what was computed last.
+// Returns what is held of an input. Storage that is folded holds what was computed last.
 Box RegionInference::held_of_input(const program::ExternFuncArgument &input) const {
     if (!input.func) return held_of(input.buffer->name, input.buffer->dimensions);
     const program::FunctionContents &f = *input.func;

@@ -208,7 +208,7 @@ Expr RegionInference::latest_end(const StageNest &nest, int d, const StageRegion
         longest.max[size_t(d)] = first + int(*most - 1);
         return earlier(last, latest(nest.rounded_max(d, longest)), 0);
     }
-    // What is left of the region may be any part at its end. One point goes the furthest beyond it
+    // The rest of the region may be any part at its end. One point goes the furthest beyond it
     // where the stage is rounded up to a multiple; by one more, where that is one of a fused loop.
     StageRegion point = there;
     point.min[size_t(d)] = there.max[size_t(d)];
@@ -259,7 +259,7 @@ Interval RegionInference::covered_further_in(Symbol func, int d) {
     return all;
 }
 
-// What is known here but not further in, of a condition for example, must not make the region
+// Facts that are known here but not further in, such as a condition, must not make the region
 // smaller than what is computed there. Only constants tell for sure what that is: an interval of
 // what changes with loops may be too wide. (Here it may depend on a parameter, which decides which
 // specialization is run and how it rounds.)
@@ -284,9 +284,9 @@ void RegionInference::cover_further_in(Symbol func, Box &box) {
     }
 }
 
-// Whether what reads the function rounds fused loops; or, of a function that is stored for several
-// runs, rounds loops and fuses what they are made of: no end is known then that holds for all of
-// its runs. (What is not stored has no storage to be as large, and inputs are not to be.)
+// Returns true if what reads the function rounds fused loops; or, of a function that is stored for
+// several runs, rounds loops and fuses what they are made of: no end is known then that holds for
+// all of its runs. (What is not stored has no storage to be as large, and inputs are not to be.)
 bool RegionInference::is_rounded_further_in(Symbol func) {
     const bool is_kept = is_stored_outside(*context.function(func));
     for (const Caller &caller : callers.of(func)) {

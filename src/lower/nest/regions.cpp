@@ -307,7 +307,7 @@ std::vector<StageRegion> RegionInference::bind_computed(Symbol func) {
     return regions[func];
 }
 
-// What is wanted of the function here: what others read, and all of an output's buffer.
+// Returns what is wanted of the function here: what others read, and all of an output's buffer.
 Box RegionInference::needed_of(const program::FunctionContents &func) {
     Box box = required(func.name, func.dimensions(), wanted_of(func.name));
     if (!context.is_output(func.name)) return box;
@@ -413,7 +413,8 @@ Expr RegionInference::fixed_value(const Expr &e) const {
     return all ? known : Expr();
 }
 
-// Whether the interval is another one in other iterations of the loops around the insertion point.
+// Returns true if the interval is another one in other iterations of the loops around the insertion
+// point.
 bool RegionInference::follows_insertion_point(const Interval &i) {
     if (!insertion_point.owner) return false;
     Origins loops{[&](Symbol s) {

@@ -143,9 +143,13 @@ private:
     // known: a loop of one iteration moves nothing.
     bool moves(const ir::Expr &e);
     bool moves(Symbol variable);
+    // Returns the ends of the stage's region in the dimensions of which `bound` says all.
     ir::Substitution bounded_region(const StageNest &nest) const;
-    // Where a stage that is computed further in ends at the latest when its region is this.
+    // Returns the number of points that a region further in has at most; nothing if that is not
+    // known.
     std::optional<int64_t> most_points(const algebra::Interval &ends) const;
+    // Returns where a stage that is computed further in ends at the latest if its region is
+    // `there`.
     ir::Expr latest_end(const StageNest &nest, int d, const StageRegion &there,
                         const StageRegion &here);
     // The scope of a stage's variables, narrowed by what of its predicate has been tested, and with

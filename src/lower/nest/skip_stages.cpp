@@ -36,7 +36,7 @@ public:
         return (*symbols & hash_of(s)) && uses_symbol(expr, s);
     }
     void or_else(const Condition &other) { become(expr || other.expr, other); }
-    // Holds where `first` holds and this one does, which is asked for only there.
+    // Makes it hold only where `first` holds; this condition is evaluated only there.
     void guard(const Condition &first) { become(guarded(first.expr, expr), first); }
 
 private:
@@ -307,8 +307,8 @@ private:
             true, IfThenElse::make(needed, body));
     }
 
-    // Of what is computed in the production, but kept for later ones: around the storage of it that
-    // is furthest out.
+    // Counts the loops around the storage that is furthest out of what is computed in the
+    // production, but kept for later ones.
     size_t loops_at_storage_within(const ProducerConsumer &production) const {
         std::unordered_set<Symbol> kept;
         for_each_node(production.body, [&](const ProducerConsumer &p) { kept.insert(p.func); });
@@ -339,7 +339,8 @@ private:
         return algebra::simplify(weakened(algebra::simplify(found->second.expr), if_known));
     }
 
-    // Whether all that is read has been computed, and may be read once more without being traced.
+    // Returns true if all that is read has been computed, and may be read once more without being
+    // traced.
     bool are_calls_known(const Expr &e) const {
         bool known = is_pure(e);
         for_each_node(e, [&](const Call &c) {

@@ -48,7 +48,7 @@ size_t place_of(int var, const std::vector<int> &all) {
 
 namespace {
 
-// What is known of a condition in terms of coordinates; undefined where that is nothing.
+// Returns what is known of a condition in terms of coordinates; undefined where that is nothing.
 Expr told_by_coordinates(const Expr &condition) {
     if (is_true(condition)) return {};
     const Expr known = weakened(condition, [](const Expr &part) {
@@ -197,8 +197,8 @@ program::LoopFacts StageNest::facts(int var) const {
 
 namespace {
 
-// Returns true if threads run the stage, of a block that is begun further out, and no lanes, which
-// work together.
+// Returns true if the stage is run by threads, and no lanes, of a block that begins further out.
+// Lanes work together, so they are left alone.
 bool is_by_threads_of_block(const program::Definition &def) {
     bool has_threads = false, has_others = false;
     for (const program::Loop &l : def.schedule.loops) {
@@ -211,8 +211,8 @@ bool is_by_threads_of_block(const program::Definition &def) {
 
 }  // namespace
 
-// A tile that is moved back goes beyond the end where there is no room for it. Within a block,
-// threads without work cost nothing, and what is read grows with none of it.
+// Where there is no room for a tile that is moved back, it would go beyond the region. Within a
+// block, guards cost nothing (threads without work wait anyway), and no more is read.
 program::LoopTransform StageNest::within_region(const program::LoopTransform &transform) const {
     const auto *split = std::get_if<program::Split>(&transform);
     if (!split || split->tail != TailStrategy::ShiftInwards || !is_by_threads_of_block(definition))
@@ -321,8 +321,8 @@ std::vector<Expr> StageNest::symbols_of(const std::vector<int> &vars) const {
     return all;
 }
 
-// Whether a transform needs no tail: what it makes covers what it takes, and no later transform
-// makes that run further.
+// Returns true if a transform needs no tail: what it makes covers what it takes, and no later
+// transform makes that run further.
 bool StageNest::is_exact(const Transform &t) const {
     return t.divides && std::ranges::none_of(t.made, [&](int made) { return grows(made); });
 }
@@ -352,7 +352,7 @@ int StageNest::outermost(int var) const {
     return highest;
 }
 
-// Of an expression in the user's variables.
+// Returns the depth of an expression in the user's variables.
 int StageNest::depth_of(const Expr &e) const {
     int deepest = int(loops.size());
     for_each_node(e, [&](const ir::Variable &v) {
@@ -399,7 +399,8 @@ std::vector<Expr> StageNest::args() const {
     return all;
 }
 
-// Whether this point is to be written, for a transform that computes some points twice or too many.
+// Returns whether this point is to be written, for a transform that computes some points twice or
+// too many; undefined where all are.
 Expr StageNest::is_written(const Transform &t) const {
     if (is_exact(t)) return {};
     Expr all;
@@ -487,7 +488,8 @@ IntervalScope StageNest::box_over(const std::vector<Expr> &region_min,
     return scope;
 }
 
-// Whether the variable runs beyond its range because of a split of it, or of what it became.
+// Returns true if the variable runs beyond its range because of a split of it, or of what it
+// became.
 bool StageNest::grows(int var) const {
     if (variables[size_t(var)].made_from < 0) return false;
     const Transform &t = maker_of(var);

@@ -14,7 +14,7 @@ const char *name_of(CopySide side) {
     return side == CopySide::Device ? "copy_to_device" : "copy_to_host";
 }
 
-// What is copied in the end, by way of functions that are computed inline.
+// Returns what is copied in the end, by way of functions that are computed inline.
 ExternFuncArgument source_of(const ir::Call &call, const Environment &environment) {
     ExternFuncArgument source;
     if (call.call_kind == CallKind::Image) {

@@ -18,8 +18,8 @@ using program::FunctionRef;
 
 namespace {
 
-// Of one definition. Where Funcs that are read at several points are computed inline in one
-// another, the number of operations multiplies with each of them.
+// Limit the operations of one definition. Where Funcs that are read at several points are computed
+// inline in one another, the number of operations multiplies with each of them.
 constexpr size_t many_operations = 200'000, most_operations = 1'000'000;
 
 // The values of a function that is computed inline, in terms of variables that all such functions
@@ -91,7 +91,7 @@ void inline_in(Definition &d, InlineCalls &inline_calls) {
     }
 }
 
-// Of the values, shared ones once.
+// Counts the operations of the values, shared ones once.
 size_t count_operations(const std::vector<Expr> &values) {
     std::vector<Stmt> all;
     for (const Expr &e : values) all.push_back(Evaluate::make(e));
@@ -135,7 +135,7 @@ public:
     }
 
 private:
-    // What is larger is counted, so that what functions share counts once.
+    // Larger numbers are counted anew, so that what functions share counts once.
     static constexpr size_t few = 50'000;
     struct Count {
         size_t operations = 0;

@@ -104,8 +104,8 @@ void Validator::check_level(const FunctionContents &f, const LoopLevel &level,
                                level.var(), "; its loops are ", loops_of(*g, level.stage())));
 }
 
-// Whether this stage of another function reads the function, itself or by what is computed within
-// its loops.
+// Returns true if this stage of another function reads the function, itself or by what is computed
+// within its loops.
 bool Validator::is_read_within(Symbol func, const FunctionContents &g, int stage) const {
     std::set<Symbol> seen;
     return g.stages.size() == 1 || is_read_within(func, g.name, stage, seen);
@@ -124,7 +124,7 @@ bool Validator::is_read_within(Symbol func, Symbol other, int stage, std::set<Sy
     });
 }
 
-// Whether the function, computed at `place`, is computed within the loop of `level`.
+// Returns true if the function, computed at `place`, is computed within the loop of `level`.
 bool Validator::place_is_inside(Symbol func, const LoopLevel &place, const LoopLevel &level) const {
     if (level.means_root()) return true;
     if (!place.is_at()) return false;

@@ -13,26 +13,6 @@ namespace {
 
 using namespace ir;
 
-// The facts about the variables in an expression, and in what is known of these.
-algebra::Facts known_of(const Expr &e, const algebra::Facts &all) {
-    algebra::Facts about;
-    std::vector<Expr> todo = {e};
-    const auto add = [&](Symbol name) {
-        const auto alignment = all.alignments.find(name);
-        if (alignment != all.alignments.end()) about.alignments.insert(*alignment);
-        const auto range = all.intervals.find(name);
-        if (range == all.intervals.end() || !about.intervals.insert(*range).second) return;
-        todo.push_back(range->second.min);
-        todo.push_back(range->second.max);
-    };
-    while (!todo.empty()) {
-        const Expr next = todo.back();
-        todo.pop_back();
-        if (next.defined()) for_each_node(next, [&](const Variable &v) { add(v.name); });
-    }
-    return about;
-}
-
 class BoundAllocations final : public Mutator {
     Stmt visit(const LetStmt &let) override {
         Stmt body = scope.within(let, [&] { return (*this)(let.body); });
@@ -65,7 +45,8 @@ class BoundAllocations final : public Mutator {
         std::vector<Expr> extents;
         for (const Expr &e : a.extents) {
             const Expr whole = scope.expand(e);
-            auto bound = algebra::constant_upper_bound(whole, known_of(whole, scope.known()));
+            auto bound =
+                algebra::constant_upper_bound(whole, algebra::facts_about(whole, scope.known()));
             if (!bound) bound = scope.upper_bound_by_conditions(e);
             if (!bound || *bound > most) return {};
             extents.push_back(make_const(e.type(), std::max<int64_t>(*bound, 0)));

@@ -232,21 +232,26 @@ Stmt FlattenStorage::visit(const Provide &provide) {
     return IfThenElse::make((*this)(provide.predicate), std::move(stores));
 }
 
-bool reads_func(const Expr &e, Symbol func) {
+// Returns true if the expression may read what stores of the function write: its own values, or
+// those of an input in whose memory an output may lie.
+bool may_read_what_is_stored(const Expr &e, Symbol func, bool is_output) {
     bool found = false;
-    for_each_node(e, [&](const Call &c) { found |= c.callee == func; });
+    for_each_node(e, [&](const Call &c) {
+        found |= c.callee == func || (is_output && c.call_kind == CallKind::Image);
+    });
     return found;
 }
 
-// All that is read is read before anything is stored.
+// All that may be overwritten is read before anything is stored.
 Stmt FlattenStorage::store_all(const Provide &provide) {
     size_t count = program::count_of_elements(provide.args, provide.values);
-    bool several = provide.values.size() > 1 || count > 1;
+    const bool several = provide.values.size() > 1 || count > 1;
+    const bool is_output = context.is_output(provide.func);
     auto element = [&](const Expr &e, size_t n) { return count == 1 ? e : program::element(e, n); };
     Lets lets;
     auto named = [&](const Expr &before, const char *what, size_t i) {
         Expr e = (*this)(before);
-        if (!several || !reads_func(before, provide.func)) return e;
+        if (!several || !may_read_what_is_stored(before, provide.func, is_output)) return e;
         Symbol s = Symbol::fresh(str(provide.func.text(), "_", what, "_", i));
         lets.emplace_back(s, e);
         return Variable::make(e.type(), s);

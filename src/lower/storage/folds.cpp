@@ -92,7 +92,7 @@ private:
         return {first.min, last.max};
     }
 
-    // Whether the loop walks over the window in one direction.
+    // Returns true if the loop walks over the window in one direction.
     bool walks_one_way(const Interval &w, size_t d, size_t loop) const {
         const Symbol v = path.entries[loop].name;
         if (!w.is_bounded() || path.asks_within(w.min, loop) || path.asks_within(w.max, loop)) {
@@ -116,7 +116,7 @@ private:
         return (extent + (multiple - 1)) / multiple * multiple;
     }
 
-    // Whether the loops further in do not move the region.
+    // Returns true if the loops further in do not move the region.
     bool is_one_region(size_t d, size_t loop) const {
         const ProducedRange &range = production.range(d);
         return std::ranges::none_of(std::array{range.min, range.max}, [&](const Expr &end) {
@@ -152,7 +152,7 @@ private:
         }
     }
 
-    // Whether an extern stage says in each iteration what is needed.
+    // Returns true if an extern stage says in each iteration what is needed.
     bool is_asked_for(size_t d, size_t loop) const {
         const Interval &w = windows[d];
         return w.is_bounded() && (path.asks_within(w.min, loop) || path.asks_within(w.max, loop));
@@ -180,8 +180,8 @@ private:
         return false;
     }
 
-    // Whether an iteration may read what one before it has computed. Not where the windows of each
-    // two that follow one another have no points in common.
+    // Returns true if an iteration may read what one before it has computed. It does not where the
+    // windows of each two that follow one another have no points in common.
     bool carries_on(size_t loop) const {
         const Symbol v = path.entries[loop].name;
         const Expr one_before = Variable::make(Int(32), v) - 1;

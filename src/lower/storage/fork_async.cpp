@@ -109,7 +109,7 @@ private:
     Stmt visit(const ProducerConsumer &p) override {
         return p.func == func ? between(p, part, {pairs[current]}) : Mutator::visit(p);
     }
-    // Of the places where a function is forked, each production meets one.
+    // Each production meets one of the places where a function is forked.
     size_t own_pair(Symbol forked, size_t in_place_of) {
         auto [known, is_new] = own_pairs.try_emplace({forked, in_place_of}, pairs.size());
         if (is_new) pairs.emplace_back(func);

@@ -58,7 +58,7 @@ struct Around {
     }
 };
 
-// What is around each production of the functions that have several under one storage.
+// Finds what is around each production of the functions that have several under one storage.
 class FindSeveral final : public Visitor {
 public:
     using Paths = std::vector<std::pair<const ProducerConsumer *, std::vector<Around>>>;
@@ -288,7 +288,8 @@ private:
         return rounds_to(facts.back().step, transform, taken);
     }
 
-    // Whether the loops made compute just the region if its extent is a multiple of `points`.
+    // Returns true if the loops made compute just the region if its extent is a multiple of
+    // `points`.
     bool rounds_to(int64_t points, const program::TransformModel &transform,
                    const std::vector<program::LoopFacts> &taken) {
         if (points == 0) return false;
@@ -345,9 +346,9 @@ bool is_pure_in_all_stages(const FunctionContents &f, int d) {
 
 namespace {
 
-// Whether a test is that of the loop's tail, which is left out at its end. That of one further in,
-// which ends elsewhere from one iteration to the next, leaves out some anywhere, and so does one of
-// a loop that was fused with this one.
+// Returns true if a test is that of the loop's tail, which is left out at its end. That of one
+// further in, which ends elsewhere from one iteration to the next, leaves out some anywhere, and so
+// does one of a loop that was fused with this one.
 bool is_own_tail(const Expr &marked, const Expr &test, const ProductionPath &path, size_t loop) {
     if (!likely_marker(marked, false) || path.names_loop_within(test, loop)) return false;
     auto change = algebra::is_monotonic(remove_likely(test), path.entries[loop].name);

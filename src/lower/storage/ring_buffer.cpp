@@ -61,7 +61,7 @@ private:
     bool traced;
 };
 
-// Whether a loop runs several productions in the storage.
+// Finds out whether a loop runs several productions in the storage.
 class IsProducedInLoop final : public Visitor {
 public:
     explicit IsProducedInLoop(Symbol func) : func(func) {}
@@ -91,7 +91,7 @@ public:
     explicit TakeOut(const HoistedStorage &hoisted)
         : hoisted(hoisted), func(hoisted.func), copies(hoisted.facts.copies) {}
 
-    // What is taken out, around the statement; the statement itself if nothing is.
+    // Returns what is taken out, around the statement; the statement itself if nothing is.
     Stmt around_all(const Stmt &s) const {
         if (types.empty()) return s;
         return Realize::make(func, types, memory, bounds, {}, s, storage);

@@ -14,10 +14,10 @@ using algebra::simplify;
 
 namespace {
 
-// Of a region, in one iteration, where splits round what is new.
+// Limits how far a region moves in one iteration where splits round what is new.
 constexpr int64_t largest_step = 1 << 16;
 
-// Whether both ends move so, or one of them does and the other stands still.
+// Returns true if both ends move so, or one of them does and the other stands still.
 bool moves_only(Monotonic way, Monotonic low, Monotonic high) {
     auto fits = [&](Monotonic m) { return m == way || m == Monotonic::Constant; };
     return fits(low) && fits(high);
@@ -33,7 +33,7 @@ Slides::Slides(const Production &production)
     }
 }
 
-// Whether every iteration asks for the same region.
+// Returns true if every iteration asks for the same region.
 bool Slides::is_fixed(size_t loop) const {
     for (size_t d = 0; d < min.size(); d++) {
         for (const Expr &end : {min[d], max[d]}) {
@@ -59,8 +59,8 @@ bool Slides::depends_on_inner_loop(size_t loop, size_t d) const {
     return path.names_loop_within(min[d], loop) || path.names_loop_within(max[d], loop);
 }
 
-// Whether the production for one iteration of a loop further in may begin anew, and not finish,
-// points that the one for another has finished: where stages go beyond what is required.
+// Returns true if the production for one iteration of a loop further in may begin anew, and not
+// finish, points that the one for another has finished: where stages go beyond what is required.
 bool Slides::undoes_others(size_t loop) const {
     if (!produced.in_stages) return false;
     for (size_t d = 0; d < min.size(); d++) {

@@ -19,7 +19,7 @@ using algebra::simplify;
 
 namespace {
 
-// What is to become of a statement.
+// Says what is to become of a statement.
 struct Changes {
     std::unordered_map<Symbol, Expr> values;  // of lets
     // The condition under which a production computes anything, and ends of its region that only
@@ -57,7 +57,8 @@ public:
     }
 
 private:
-    // What is folded for the sake of a loop that the user chose is not kept for those around it.
+    // Storage that is folded for the sake of a loop that the user chose is not kept for those
+    // around it.
     size_t first_loop() const {
         if (!asks_for_fold(production.storage.storage)) return 0;
         size_t first = 0;
@@ -110,15 +111,15 @@ private:
             .has_value();
     }
 
-    // Whether a let of the path binds it.
+    // Returns true if a let of the path binds it.
     bool is_let(const Variable *v) const {
         return v && std::ranges::any_of(path.entries, [&](const PathEntry &e) {
                    return e.kind == PathEntry::Kind::Let && e.name == v->name;
                });
     }
 
-    // Whether nothing has been computed yet of what the slide takes for known. A loop over the
-    // region of another function, which slides along the loop around that, goes on where it has
+    // Returns whether nothing has been computed yet of what the slide takes for known. A loop over
+    // the region of another function, which slides along the loop around that, goes on where it has
     // ended.
     Expr first_of(const Slide &slide) const {
         const PathEntry &l = path.entries[slide.loop];
@@ -146,8 +147,8 @@ private:
         return is_const(distance) ? path.let_value(let) + distance : simplify(remove_likely(e));
     }
 
-    // Whether the region of another function is made of these ends of this one, which for its part
-    // counts on what is required of it, and not on what is left of that.
+    // Returns true if the region of another function is made of these ends of this one, which for
+    // its part counts on what is required of it, and not on what is left of that.
     bool tells_of(Symbol min, Symbol max) const {
         return std::ranges::any_of(path.entries, [&](const PathEntry &e) {
             const auto told = [&](const Expr &of) {

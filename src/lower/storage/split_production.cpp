@@ -128,8 +128,8 @@ Roles roles_in(const Stmt &s, const SplitScope &scope) {
     return std::move(find.roles);
 }
 
-// Whether the iterations of the loops around a production are counted without a gap: then those
-// next to each other use different copies of a ring buffer.
+// Finds out whether the iterations of the loops around a production are counted with gaps. If they
+// are not, those next to each other use different copies of a ring buffer.
 class FindGaps final : public Visitor {
 public:
     explicit FindGaps(Symbol func) : func(func) {}
@@ -182,7 +182,7 @@ private:
     Stmt visit(const Provide &p) override { return is_dead(p.func) ? no_op() : Stmt(&p); }
     Stmt visit(const LetStmt &let) override { return visit_around(let); }
     Stmt visit(const IfThenElse &branch) override { return visit_around(branch); }
-    // What is read for the sake of a dead function alone is dropped with it.
+    // Reads for the sake of a dead function alone are dropped with it.
     template<typename Node> Stmt visit_around(const Node &node) {
         Symbol only = sole_target(Stmt(&node));
         return only.defined() && is_dead(only) ? no_op() : Mutator::visit(node);
@@ -200,7 +200,7 @@ private:
     Stmt visit(const Prefetch &p) override {
         return dropped.contains(p.name) ? (*this)(p.body) : Mutator::visit(p);
     }
-    // Whether storage holds what is read of it is tested in the part that has it.
+    // The part that has the storage tests whether that holds what is read of it.
     Stmt visit(const AssertStmt &check) override {
         bool is_of_dropped = false;
         for_each_node(check.condition, [&](const BufferProperty &p) {
@@ -238,7 +238,7 @@ Expr slots_of(const Realize &r) {
     return gaps.found || (is_reused && r.storage.is_copy_shared) ? Expr(1) : copies;
 }
 
-// Whether any other function is computed from this one here.
+// Returns true if any other function is computed from this one here.
 bool is_read(Symbol func, const Roles &roles) {
     if (roles.called.contains(func)) return true;
     return std::any_of(roles.inputs.begin(), roles.inputs.end(), [&](const auto &of) {

@@ -17,7 +17,7 @@ struct SplitScope {
     // The function whose values each buffer holds.
     std::unordered_map<Symbol, Symbol> functions;
 
-    // Of all of a pipeline.
+    // Finds it for all of a pipeline.
     explicit SplitScope(const ir::LoweredFunction &pipeline);
 };
 
@@ -27,7 +27,7 @@ enum class Signal : uint8_t { Ready, Free };
 struct ProductionPart {
     // The loops around, and what this part needs.
     ir::Stmt stmt;
-    // What is acquired before each `produce` of the function in the producer part and each
+    // Say what is acquired before each `produce` of the function in the producer part and each
     // `consume` in the consumer part, and what is released after it; none: nothing.
     std::optional<Signal> acquired, released;
 };
