@@ -89,6 +89,17 @@ TEST_SUITE("simplify") {
         CHECK(simple((a * 4 + 100) % 4) == "0");
         CHECK(simple((a + 100) % 4) == simple(a % 4));
     }
+    TEST_CASE(
+        "what C functions return, and floats that are cast, may be any number, as what is read") {
+        const Expr returned = parse_expr("extern int32 f(x)"),
+                   rounded = parse_expr("int32(w:float32)");
+        for (const Expr &data : {returned, rounded}) {
+            CAPTURE(to_string(data));
+            CHECK(may_wrap(data + 2147483000));
+            CHECK_FALSE(may_wrap(data));
+        }
+        CHECK_FALSE(may_wrap(x + 2147483));
+    }
     TEST_CASE("sums that fit are exact, and coordinates with little data are coordinates") {
         const Expr a = cast(Int(32), Load::make(UInt(16), Symbol::interned("in"), y));
         CHECK(simple((a * 4 + 8) / 4) == simple(a + 2));
