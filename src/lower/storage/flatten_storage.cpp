@@ -246,7 +246,7 @@ bool may_read_what_is_stored(const Expr &e, Symbol func, bool is_output) {
 Stmt FlattenStorage::store_all(const Provide &provide) {
     size_t count = program::count_of_elements(provide.args, provide.values);
     const bool several = provide.values.size() > 1 || count > 1;
-    const bool is_output = find_output(pipeline.args, buffer_of(provide.func, 0)) != nullptr;
+    const bool is_output = find_output(pipeline.args, provide.func) != nullptr;
     auto element = [&](const Expr &e, size_t n) { return count == 1 ? e : program::element(e, n); };
     Lets lets;
     auto named = [&](const Expr &before, const char *what, size_t i) {
