@@ -313,6 +313,31 @@ TEST_SUITE("data near the ends of its type") {
         std::vector<Term> leaves;
     };
 
+    TEST_CASE("an index whose sum of data may wrap has no bound on the other side") {
+        ImageParam at(Int(32), 1, "at");
+        Func table("table");
+        table(x) = x * 2;
+        const auto reads = [&](const Expr &index) {
+            Func f("f"), g("g");
+            g(x) = table(x);
+            g.compute_root();
+            f(x) = g(index);
+            Buffer<int> data(4);
+            data.fill([](int i) { return i == 1 ? INT_MAX : i == 2 ? INT_MIN : i; });
+            at.set(data);
+            return Buffer<int>(f.realize({4}));
+        };
+        const Expr data = at(x);
+        for (const Expr &index : {min(max(data, 0) + 100, 1000), max(min(data, 0) * 2, -50),
+                                  min(max(data, 0) - max(at(x + 0) / 2, -5) * 3, 10)}) {
+            CHECK_THROWS_WITH_AS(reads(index), doctest::Contains("has no bound"), CompileError);
+        }
+        const Buffer<int> right = reads(clamp(max(data, 0) + 100, 0, 1000));
+        CHECK(right(0) == 200);
+        CHECK(right(1) == 0);  // the sum wraps
+        CHECK(right(3) == 206);
+        CHECK(reads(clamp(data, 0, 50) + 100)(1) == 300);
+    }
     TEST_CASE("random expressions of random numbers, against C++") {
         const std::vector<int> extremes{
             INT_MAX, INT_MIN,    INT_MAX - 1, INT_MIN + 1, 0,  1,           -1,   2,
