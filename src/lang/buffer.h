@@ -270,6 +270,10 @@ public:
         if (!contents_ref) throw_undefined_buffer(at);
         return *contents_ref;
     }
+    BufferContents &contents(const Location &at) const {
+        if (!contents_ref) throw_undefined_buffer(at);
+        return *contents_ref;
+    }
     const BufferContentsRef &shared_contents() const { return contents_ref; }
     tessera_buffer_t *raw_buffer(Here at = Here::current()) const { return &contents(at).raw; }
     operator tessera_buffer_t *() const { return contents_ref ? &contents_ref->raw : nullptr; }

@@ -1,5 +1,6 @@
 #include "algebra/bounds.h"
 #include "algebra/common_divisor.h"
+#include "algebra/linear.h"
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
