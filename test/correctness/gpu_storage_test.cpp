@@ -33,6 +33,15 @@ void agrees(const std::function<Func(bool)> &make, const std::vector<int> &sizes
 }
 
 std::string ptx_of(const Func &f) { return test::ptx_of(f, 80); }
+std::string lowered_text(Func f) {
+    const std::string path =
+        (std::filesystem::temp_directory_path() / "gpu_storage_test.stmt").string();
+    f.compile_to_lowered_stmt(path, {}, Text, Target("x86-64-linux-cuda"));
+    std::ifstream file(path);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::filesystem::remove(path);
+    return text;
+}
 void check_assembled(const std::string &ptx) { test::check_assembled(ptx, 80); }
 
 // in(y, x) by tiles of 32 x 32 that 32 x 8 threads copy.
@@ -87,12 +96,7 @@ TEST_SUITE("padded rows") {
     }
     TEST_CASE("bytes of the memory of a block: 32 rows of 33, 36 and 33 elements") {
         const auto elements = [](Func f) {
-            const std::string path =
-                (std::filesystem::temp_directory_path() / "padded_rows.stmt").string();
-            f.compile_to_lowered_stmt(path, {}, Text, Target("x86-64-linux-cuda"));
-            std::ifstream file(path);
-            const std::string text((std::istreambuf_iterator<char>(file)), {});
-            std::filesystem::remove(path);
+            const std::string text = lowered_text(std::move(f));
             for (int n : {1024, 1056, 1152}) {
                 if (text.find("[" + std::to_string(n) + "] in GPUShared") != text.npos) return n;
             }
@@ -191,6 +195,27 @@ TEST_SUITE("registers of lanes") {
         CHECK(count_of(ptx, "ld.global") == 4 + 16);
         CHECK(count_of(ptx, "shared") == 0);
         check_assembled(ptx);
+    }
+    TEST_CASE("what the first lane of each row computes has a place for each row in memory of the "
+              "block") {
+        const auto make = [](bool scheduled) {
+            Func f("f"), g("g"), out("out");
+            f(x) = x * x;
+            g(x, y) = f(x) + f(x + 3) * y;
+            out(x, y) = g(x, y) + g(x + 1, y + 1);
+            if (!scheduled) return out;
+            out.gpu_blocks(y).gpu_threads(x);
+            f.compute_at(out, x).split(x, x, u, 8).gpu_lanes(u);
+            g.compute_at(out, x).store_in(MemoryType::GPUShared);
+            return out;
+        };
+        agrees<int>(make, {24, 5});
+        // Storage of the block stands outside of the loops over its threads.
+        const std::string text = lowered_text(make(true));
+        const size_t threads = text.find("gpu_thread"), storage = text.rfind("in GPUShared");
+        REQUIRE(threads != std::string::npos);
+        REQUIRE(storage != std::string::npos);
+        CHECK(storage < threads);
     }
     TEST_CASE("where the user wants memory of the block, lanes share that") {
         Func f("f"), out("out");

@@ -50,6 +50,19 @@ TEST_SUITE("outputs in the memory of inputs") {
         f.parallel(x);
         CHECK(is_right_in_place(f, p, 64));
     }
+    TEST_CASE("so it may in a kernel of one thread, whose loop is made of the outermost one") {
+        ImageParam p(Int(32), 1, "p");
+        Func f("f");
+        f(x) = p(x) * 2 + 1;
+        f.gpu_single_thread();
+        Buffer<int> both = numbers(16);
+        const Buffer<int> in = both.copy();
+        p.set(both);
+        const Target target = get_host_target().with_feature(Target::CUDA);
+        f.realize(both, target.with_feature(Target::Interpret));
+        both.copy_to_host();
+        for (int i = 0; i < 16; i++) CHECK(both(i) == in(i) * 2 + 1);
+    }
     TEST_CASE("so may one that is read through other stages, or all of which are read before") {
         ImageParam p(Int(32), 1, "p");
         Func f("f"), g("g"), h("h");

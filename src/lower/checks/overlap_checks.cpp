@@ -8,6 +8,7 @@
 #include "lower/checks/errors.h"
 #include "lower/checks/touched_ranges.h"
 #include "lower/nest/stage.h"
+#include "program/define.h"
 #include "program/transform_model.h"
 #include <algorithm>
 #include <unordered_set>
@@ -233,7 +234,7 @@ void add_tails(const program::Definition &version, std::unordered_map<Symbol, Ex
 
 Recomputation recomputation_of(const program::FunctionContents &f, const ir::Argument &output) {
     Recomputation found;
-    std::unordered_map<Symbol, Expr> extents;
+    std::unordered_map<Symbol, Expr> extents = {{program::outermost_loop(), 1}};
     for (size_t d = 0; d < f.args.size(); d++)
         extents[f.args[d]] = BufferProperty::make(output.name, BufferField::Extent, int(d));
     for (const program::Definition *version : versions_of(*f.stages[0]))

@@ -220,10 +220,10 @@ private:
         }
         return s;
     }
-    // A statement of the first thread.
+    // A statement of the first thread, or of the first lane of each row.
     Stmt alone(const Stmt &s) {
         note(BlockAccesses(s));
-        return with_barriers(guarded(OwnStorage(*this)(s), 0));
+        return with_barriers(guarded(in_row ? leaf(s, 1) : OwnStorage(*this)(s), 0));
     }
     // Gives what is allocated within a statement of one thread names of its own where copies of it,
     // which unrolling has made, may have memory of the block.
@@ -487,11 +487,13 @@ private:
 
     // ---- What each thread does ----
 
-    // Loops over threads become conditions, the innermost one that of x.
-    Stmt leaf(const Stmt &s) {
+    // Loops over threads become conditions, the innermost one that of x. `from`: what is allocated
+    // is for each index in the dimensions from this one on: 0 for each thread, 1 for each row.
+    Stmt leaf(const Stmt &s, size_t from = 0) {
         class Leaf final : public Mutator {
         public:
-            explicit Leaf(KernelBody &kernel) : Mutator(Mutator::Visits::PerUse), kernel(kernel) {}
+            Leaf(KernelBody &kernel, size_t from)
+                : Mutator(Mutator::Visits::PerUse), kernel(kernel), from(from) {}
 
         private:
             Stmt visit(const For &loop) override {
@@ -510,11 +512,12 @@ private:
                 return kernel.lets.within(let, [&] { return Mutator::visit(let); });
             }
             Stmt visit(const Allocate &a) override {
-                return kernel.allocated_in_thread(a, (*this)(a.body));
+                return kernel.allocated_in_thread(a, (*this)(a.body), from);
             }
             KernelBody &kernel;
+            const size_t from;
         };
-        return Leaf(*this)(s);
+        return Leaf(*this, from)(s);
     }
 
     // A device has the thread's own memory for all threads that it can run, used or not.
@@ -534,7 +537,7 @@ private:
     }
     // Storage of one thread. What registers and the thread's own memory do not hold is in memory of
     // the device, or of the block, in which neighbouring threads have neighbouring elements.
-    Stmt allocated_in_thread(const Allocate &a, const Stmt &body) {
+    Stmt allocated_in_thread(const Allocate &a, const Stmt &body, size_t from) {
         const bool is_shared = traits_of(a.memory).space == AddressSpace::Shared;
         const bool is_dynamic = a.memory == MemoryType::Auto && !is_small(a);
         if (traits_of(a.memory).space == AddressSpace::Private) check_private_size(a);
@@ -542,7 +545,7 @@ private:
         algebra::IntervalScope variables = ranges;
         if (is_shared) unbind_blocks(variables);
         Expr threads_of_block = 1, number = 0;
-        for (size_t d = thread_dimensions; d-- > 0;) {
+        for (size_t d = thread_dimensions; d-- > from;) {
             if (!threads[d].defined()) continue;
             number = number * shape[d] + thread(d);
             threads_of_block = threads_of_block * shape[d];
