@@ -31,13 +31,16 @@ int to_stride(int64_t stride, size_t d) {
     return int(stride);
 }
 
-// The dimensions from the innermost to the outermost in memory.
+// Returns the dimensions from the innermost to the outermost in memory. A stride of 0, as one
+// around an extent of 0 has it, is the largest.
 std::vector<int> storage_order(const BufferContents &buffer) {
+    const auto size_of_step = [&](int d) {
+        return uint64_t(std::abs(int64_t(buffer.dim(d).stride))) - 1;
+    };
     std::vector<int> order(size_t(buffer.dimensions()));
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        return std::abs(int64_t(buffer.dim(a).stride)) < std::abs(int64_t(buffer.dim(b).stride));
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return size_of_step(a) < size_of_step(b); });
     return order;
 }
 

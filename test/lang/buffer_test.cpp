@@ -411,6 +411,14 @@ TEST_SUITE("buffer: memory") {
         }
         CHECK_REFUSED(Buffer<int>(3, 4).copy_to_interleaved(), "does not name each");
     }
+    TEST_CASE("copies of what has no elements have the same order of dimensions") {
+        const Buffer<int> planar = Buffer<int>(0, 30).copy();
+        CHECK(planar.stride(0) == 1);
+        CHECK(planar.stride(1) == 0);
+        const Buffer<int> interleaved = Buffer<int>::make_interleaved(0, 4, 3).copy();
+        CHECK(interleaved.stride(2) == 1);
+        CHECK(interleaved.stride(0) == 3);
+    }
     TEST_CASE("a buffer is made in the shape of another, of another type") {
         Buffer<uint8_t> b = Buffer<uint8_t>::make_interleaved(4, 3, 2);
         b.set_min(5, 0, 0);
