@@ -159,7 +159,7 @@ TEST_SUITE("statement interpreter") {
         CHECK(run("  out[0] = vector_reduce(add, shuffle(src[ramp(2, 1, 3)], [0, 2]), 1)\n", out,
                   in) == 0);
         CHECK_THROWS_WITH_AS(run("  out[0] = vector_reduce(add, src[ramp(2, 1, 3)], 1)\n", out, in),
-                             doctest::Contains("never computed"), RuntimeError);
+                             doctest::Contains("never written"), RuntimeError);
     }
     TEST_CASE("memory that was never written must not reach an output, or decide anything") {
         Array out(Values(1));
