@@ -449,10 +449,15 @@ TEST_SUITE("pipelines that cannot run") {
         ImageParam in(UInt(32), 1, "in");
         Func f("f"), g("g");
         f(x) = 3 * x;
-        g(x) = f(1 + cast<int>(cast<float16_t>(in(x))));
+        const Expr index = cast<int>(cast<float16_t>(in(x)));
+        g(x) = f(index);
         f.compute_root();
         CHECK_THROWS_WITH_AS(g.compile_jit(),
                              doctest::Contains("which has no bound above; clamp()"), CompileError);
+        g = Func("g");
+        g(x) = f(index + 1);  // which wraps to a number below
+        CHECK_THROWS_WITH_AS(g.compile_jit(), doctest::Contains("which has no bound; clamp()"),
+                             CompileError);
     }
     TEST_CASE("buffers near the ends of 32 bits") {
         Func f("f"), g("g"), h("h");
