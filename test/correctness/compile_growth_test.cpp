@@ -473,7 +473,7 @@ TEST_SUITE("growth of the work to compile") {
             return f;
         };
         check_growth(2048, block);
-        check_growth_of_time(2048, block);
+        check_growth_of_time(1024, block);
     }
     TEST_CASE("updates of one Func") {
         check_growth(160, [](int n) {
