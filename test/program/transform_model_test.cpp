@@ -276,8 +276,8 @@ TEST_SUITE("model of splits") {
             std::vector<Interval> parts;
             const int64_t further = random.chance(50) ? random.between(1, 3) : 0;
             for (size_t i = 0; i < 2; i++) {
-                const int64_t last = std::max<int64_t>(c.numbers.value(c.ranges[i].max), 0) +
-                                     (i == 1 ? further : 0);
+                const int64_t last =
+                    std::max<int64_t>(c.numbers.value(c.ranges[i].max), 0) + (i == 1 ? further : 0);
                 low[i] = random.between(0, last);
                 high[i] = random.between(low[i], last);
                 parts.push_back({c.numbers.name(low[i]), c.numbers.name(high[i])});
