@@ -8,6 +8,30 @@ namespace tessera::autoscheduler {
 
 namespace {
 
+// Returns the last function of the group that a function is in.
+int group_of(const Plan &plan, int n) {
+    while (is_within(plan.functions[size_t(n)].place)) n = plan.functions[size_t(n)].at;
+    return n;
+}
+
+}  // namespace
+
+bool fit_in_one_group(const Plan &plan, int a, int b) {
+    // An estimate takes longer the more functions a group has. What a chain saves by longer groups
+    // was 0.2 % of its cycles.
+    constexpr int most = 16;
+    const int group_of_a = group_of(plan, a), group_of_b = group_of(plan, b);
+    int size = 0;
+    for (int n = 0; n < int(plan.functions.size()); n++) {
+        if (plan.functions[size_t(n)].place == Place::Inline) continue;
+        const int group = group_of(plan, n);
+        size += n == a || n == b || group == group_of_a || group == group_of_b;
+    }
+    return size <= most;
+}
+
+namespace {
+
 class Grouping {
 public:
     using CostOf = std::function<std::optional<double>(const Plan &)>;
@@ -36,10 +60,6 @@ public:
     }
 
 private:
-    // An estimate takes longer the more functions a group has. What a chain saves by longer groups
-    // was 0.2 % of its cycles, for 1.7 times as many estimates of stages.
-    static constexpr int most_in_group = 16;
-
     // Names a group, by its last function, and the one that reads it, into which it may be merged.
     struct Merge {
         int group = -1, into = -1;
@@ -47,11 +67,6 @@ private:
         double saved = 0;               // cycles, when it was tried
     };
 
-    // The last function of the group that a function is in.
-    int group_of(int n) const {
-        const FunctionPlan &p = plan.functions[size_t(n)];
-        return is_within(p.place) ? group_of(p.at) : n;
-    }
     bool is_inline(int n) const { return plan.functions[size_t(n)].place == Place::Inline; }
 
     // Adds the functions with loops that read a function, through those that are inlined.
@@ -69,7 +84,7 @@ private:
     int reader_of(int group) const {
         std::set<int> readers, groups;
         add_readers(group, readers);
-        for (int r : readers) groups.insert(group_of(r));
+        for (int r : readers) groups.insert(group_of(plan, r));
         return groups.size() == 1 ? *groups.begin() : -1;
     }
     bool may_merge(int n) const {
@@ -83,22 +98,11 @@ private:
                graph.stages[size_t(f.stages.back())].pure > 0;
     }
 
-    // Returns how many functions of the two groups have loops.
-    int size_of_both(int group, int into) const {
-        int size = 0;
-        for (int n = 0; n < int(plan.functions.size()); n++) {
-            if (is_inline(n)) continue;
-            const int g = group_of(n);
-            size += g == group || g == into;
-        }
-        return size;
-    }
-
     // The plan in which both are one group.
     Plan merged(const Merge &m) const {
         Plan result = plan;
         for (int n = 0; n < int(plan.functions.size()); n++) {
-            if (!is_inline(n) && group_of(n) == m.group)
+            if (!is_inline(n) && group_of(plan, n) == m.group)
                 move_to(result, n, Place::Tile, m.into, machine);
         }
         const FunctionNode &f = graph.functions[size_t(m.into)];
@@ -129,8 +133,7 @@ private:
         for (int n = 0; n < int(plan.functions.size()); n++) {
             if (!may_merge(n)) continue;
             const int into = reader_of(n);
-            if (into < 0 || !may_have_tiles(into) || size_of_both(n, into) > most_in_group)
-                continue;
+            if (into < 0 || !may_have_tiles(into) || !fit_in_one_group(plan, n, into)) continue;
             auto found = tried.find(n);
             if (found == tried.end()) found = tried.emplace(n, try_merge(n, into)).first;
             const Merge &m = found->second;

@@ -20,4 +20,8 @@ namespace tessera::autoscheduler {
 Plan merge_into_groups(const Graph &graph, const Machine &machine, Plan plan,
                        const std::function<std::optional<double>(const Plan &)> &cost_of);
 
+// Returns true if both functions, and all that are in their groups and have loops, are so few that
+// they may be one group.
+bool fit_in_one_group(const Plan &plan, int a, int b);
+
 }  // namespace tessera::autoscheduler

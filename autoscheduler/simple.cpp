@@ -150,7 +150,7 @@ private:
         for (int n = output; n-- > 0;) {
             FunctionPlan &p = plan.functions[size_t(n)];
             if (!is_mine(n) || node(n).is_output || node(n).is_extern || p.place == Place::Inline ||
-                !is_read_only_within(plan, n, output))
+                !is_read_only_within(plan, n, output) || !fit_in_one_group(plan, n, output))
                 continue;
             p.place = Place::Row;
             p.at = output;
@@ -189,7 +189,9 @@ private:
             if (!is_mine(n) || node(n).is_output || node(n).is_extern || may_be_inlined(n))
                 continue;
             const Plan at_root = best;
-            for (int at : functions_around_readers(at_root, n)) with_tiles(at_root, n, at);
+            for (int at : functions_around_readers(at_root, n)) {
+                if (fit_in_one_group(at_root, n, at)) with_tiles(at_root, n, at);
+            }
         }
         best_cycles = cycles_before;
         return std::exchange(best, before);
@@ -340,6 +342,7 @@ private:
         with(Place::Root, -1);
         if (may_be_inlined(n)) with(Place::Inline, -1);
         for (int at : functions_around_readers(before, n)) {
+            if (!fit_in_one_group(before, n, at)) continue;
             with(Place::Tile, at);
             with_tiles(before, n, at);
             with(Place::Chunk, at);
