@@ -14,7 +14,7 @@ Numbers periods_of(const Graph &graph, const Plan &plan) {
     for (int n = 0; n < int(graph.functions.size()); n++) {
         const FunctionNode &f = graph.functions[size_t(n)];
         std::vector<int64_t> &periods = all.emplace_back(f.periods);
-        if (f.stages.empty()) continue;
+        if (f.stages.empty() || !graph.has_periods) continue;
         const bool is_inlined = plan.functions[size_t(n)].place == Place::Inline;
         const auto is_computed_for_it = [&](const FunctionPlan &p) {
             return p.place == Place::Inline || (is_within(p.place) && (p.at == n || is_inlined));
