@@ -231,7 +231,7 @@ void LoopTree::place(int function, const FunctionContents &f) {
     for (size_t d = 0; d < f.args.size(); d++) {
         placed.multiple.push_back(multiple_by_bounds(function, d));
         int64_t &multiple = placed.multiple.back();
-        if (multiple != 0 && level.is_at() && graph.has_periods)
+        if (multiple != 0 && placed.compute_level >= 0 && graph.has_periods)
             multiple = std::lcm(multiple, multiple_by_readers(function, d));
     }
     for (int s : node.stages) {
@@ -240,7 +240,7 @@ void LoopTree::place(int function, const FunctionContents &f) {
     }
 }
 
-// By what is said of the function itself.
+// Returns what is said of the function itself.
 int64_t LoopTree::multiple_by_bounds(int function, size_t d) const {
     const FunctionNode &node = graph.functions[size_t(function)];
     const TreeFunction &f = functions[size_t(function)];
@@ -256,9 +256,9 @@ int64_t LoopTree::multiple_by_bounds(int function, size_t d) const {
     return multiple;
 }
 
-// By where those that read it in an iteration of its loop begin: pieces of a reader that begins at
-// a multiple do so, too, and so does what is read at x / 8 * 8 + k. Tries some multiples of what is
-// known, and takes what the first elements that are read then have in common.
+// Returns what follows from where its readers begin in an iteration of its loop: pieces of a reader
+// that begins at a multiple do so, too, and so does what is read at x / 8 * 8 + k. Tries some
+// multiples of what is known, and takes what the first elements that are read then have in common.
 int64_t LoopTree::multiple_by_readers(int function, size_t d) {
     const Source source = {.function = function};
     const int loop = functions[size_t(function)].compute_level;
@@ -268,7 +268,8 @@ int64_t LoopTree::multiple_by_readers(int function, size_t d) {
         for (int c : graph.functions[size_t(function)].consumers) {
             const TreeStage &consumer = stages[size_t(c)];
             const StageNode &node = graph.stages[size_t(c)];
-            if (consumer.is_inlined) return 1;
+            const bool is_placed = !functions[size_t(node.function)].multiple.empty();
+            if (consumer.is_inlined || !is_placed) return 1;
             std::vector<Span> at = spans(c, loop);
             const std::vector<int64_t> multiples = multiples_in(c, loop);
             for (size_t v = 0; v < node.pure; v++) {
@@ -291,8 +292,8 @@ int64_t LoopTree::multiple_by_readers(int function, size_t d) {
     return std::max<int64_t>(common, 1);
 }
 
-// The multiples at which a stage's pure variables begin in each iteration of a loop: a piece of
-// variables that are split begins after others as long. 0: at a place that is known.
+// Returns the multiples at which a stage's pure variables begin in each iteration of a loop: a
+// piece of variables that are split begins after others as long. 0: at a place that is known.
 std::vector<int64_t> LoopTree::multiples_in(int stage, int loop) {
     const StageNode &node = graph.stages[size_t(stage)];
     const TreeFunction &f = functions[size_t(node.function)];

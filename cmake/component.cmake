@@ -8,7 +8,7 @@ function(tessera_unity target)
     endif()
 endfunction()
 
-# Release means -O3 to CMake: the compiler's sources take a quarter longer by that, and run no faster.
+# Release means -O3 to CMake, with which a batch of `program` compiled in 55 s of processor time, and in 41 with -O2.
 set(tessera_optimization $<$<CONFIG:Release>:-O2>)
 
 # component(<name> [SEPARATE] DEPENDS <components and libraries> PRIVATE <libraries>): every .cpp below

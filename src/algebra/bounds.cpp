@@ -193,7 +193,7 @@ Interval BoundsFinder::compute(const Expr &e) {
             Interval i;
             i.min = end_of_sum(f, t.element_of(), false, max_cases);
             i.max = end_of_sum(f, t.element_of(), true, max_cases);
-            // Of data that may be anything on one side, the sum may wrap beyond the other end.
+            // A sum of data that may be anything on one side may wrap beyond the other end.
             const bool is_one_sided = i.min.defined() != i.max.defined();
             return is_one_sided && !(s.known.exact_form(e) == f) ? Interval() : i;
         }

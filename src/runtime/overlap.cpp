@@ -117,7 +117,8 @@ bool is_single(const tessera_buffer_t &a, const tessera_buffer_t &b, int d) {
 bool same_places(const tessera_buffer_t &a, const tessera_buffer_t &b, const Addresses &addresses) {
     if (a.dimensions != b.dimensions || element_bytes(a.type) != element_bytes(b.type))
         return false;
-    // Where the elements would be whose coordinates are 0 in all dimensions of several places.
+    // These are the places of the elements whose coordinates are 0 in all dimensions of several
+    // places.
     uint64_t of_a = addresses.a, of_b = addresses.b;
     for (int d = 0; d < a.dimensions; d++) {
         const auto &in_a = a.dim[d], &in_b = b.dim[d];
