@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reads every source and header by itself, as the tests `tidy` and `headers` read those that a change
+# Reads every source by itself, as the tests `tidy` and `alone` read those that a change
 # touches, and notes the commit at which all passed: half an hour of processor time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,8 +9,8 @@ if [ -n "$(git status --porcelain)" ]; then
 fi
 system_include=$(llvm-config-22 --includedir)
 mkdir -p build
-python3 tools/check_headers.py src --all --system-include "$system_include" \
-    --cache build/checked_headers.json
+python3 tools/check_alone.py . --all --system-include "$system_include" \
+    --cache build/alone.json
 python3 tools/check_tidy.py . --all --system-include "$system_include" \
     --cache build/tidied_sources.json
 git rev-parse HEAD > tools/checked_commit

@@ -16,9 +16,9 @@ def read(path):
     return path.read_text()
 
 
-def includes(path, folders):
-    """The project files that `path` includes, found in `folders` or beside it."""
-    for name in re.findall(r'^\s*#include ["<]([^">]+)[">]', read(path), re.MULTILINE):
+def direct_includes(path, folders, text=None):
+    """The project files that `path`, or `text` in its place, includes, found in `folders` or beside it."""
+    for name in re.findall(r'^\s*#include ["<]([^">]+)[">]', read(path) if text is None else text, re.MULTILINE):
         for folder in (*folders, path.parent):
             if (folder / name).is_file():
                 yield (folder / name).resolve()
@@ -32,7 +32,7 @@ def closure(path, folders):
         current = pending.pop()
         if current not in seen:
             seen.add(current)
-            pending += includes(current, folders)
+            pending += direct_includes(current, folders)
     return seen
 
 
@@ -62,6 +62,14 @@ def touched(root):
             return None
         listed += done.stdout.splitlines()
     return {(root / name).resolve() for name in listed}
+
+
+def read_before(path, root):
+    """The text of `path` at the commit in tools/checked_commit, or None if it was not there."""
+    commit = read(root / "tools" / "checked_commit").strip()
+    done = subprocess.run(["git", "-C", str(root), "show", f"{commit}:./{path.relative_to(root)}"],
+                          text=True, capture_output=True)
+    return done.stdout if done.returncode == 0 else None
 
 
 def check_changed(paths, folders, salt, check, cache=None, jobs=2):
