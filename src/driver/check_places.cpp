@@ -1,4 +1,5 @@
 #include "base/dialect.h"
+#include "base/small_array.h"
 #include "base/warning.h"
 #include "driver/run.h"
 #include <numeric>
@@ -32,10 +33,10 @@ std::string shared_place(const tessera_buffer_t &b) {
 }
 
 bool share_memory(const tessera_buffer_t &a, const tessera_buffer_t &b) {
-    std::vector<int32_t> region;
+    SmallArray<int32_t, 16> region(2 * size_t(b.dimensions));
     for (int d = 0; d < b.dimensions; d++) {
-        region.push_back(b.dim[d].min);
-        region.push_back(b.dim[d].extent);
+        region[2 * size_t(d)] = b.dim[d].min;
+        region[2 * size_t(d) + 1] = b.dim[d].extent;
     }
     const auto address = [](const void *p) { return uint64_t(uintptr_t(p)); };
     return tessera_buffers_overlap(address(&a), address(&b), address(region.data())) != 0;
@@ -50,7 +51,7 @@ void refuse(const std::string &what, const Location &at) {
 
 }  // namespace
 
-void check_places(const std::vector<tessera_buffer_t *> &outputs, const Location &at) {
+void check_places(std::span<tessera_buffer_t *const> outputs, const Location &at) {
     for (size_t i = 0; i < outputs.size(); i++) {
         if (!outputs[i]->host) continue;
         const std::string shared = shared_place(*outputs[i]);

@@ -1,6 +1,7 @@
 #include "driver/compile.h"
 #include "base/large_stack.h"
 #include "base/least_recently_used.h"
+#include "base/small_array.h"
 #include "driver/lower_program.h"
 #include "interpret/statement.h"
 #include "ir/equal.h"
@@ -126,18 +127,15 @@ int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args)
     if (args.size() != wanted) {
         throw InternalError(str(f.name, " takes ", wanted, " arguments, not ", args.size()));
     }
-    // A small pipeline may take less time than an allocation.
-    constexpr size_t few = 16;
-    std::array<void *, few> on_stack;
-    std::vector<void *> on_heap(sources.size() < few ? 0 : sources.size() + 1);
-    void **argv = on_heap.empty() ? on_stack.data() : on_heap.data();
+    SmallArray<void *, 32> argv(sources.size() +
+                                1);  // a small pipeline may take less time than an allocation
     argv[0] = static_cast<void *>(&context);
     for (size_t i = 0; i < sources.size(); i++) argv[i + 1] = args[sources[i]];
-    if (entry) return entry(argv);
+    if (entry) return entry(argv.data());
     interpret::StatementOptions options;
     options.user_context = context;
     options.externs.insert(externs.symbols.begin(), externs.symbols.end());
-    std::span<void *const> without_context(argv + 1, sources.size());
+    std::span<void *const> without_context(argv.data() + 1, sources.size());
     if (const int code = bring_to_host(f, without_context, context)) return code;
     const int code =
         with_large_stack([&] { return interpret::run_statement(f, without_context, options); });

@@ -44,6 +44,8 @@ template<typename Bytes> void write_bytes(const std::string &path, const Bytes &
     write_file(path, {bytes.data(), bytes.size()}, Durability::Synced);
 }
 
+std::string text_of(const std::vector<char> &bytes) { return {bytes.begin(), bytes.end()}; }
+
 bool is_c_name(const std::string &name) {
     bool is_name = !name.empty() && !std::isdigit(uint8_t(name[0]));
     for (char c : name) is_name &= std::isalnum(uint8_t(c)) || c == '_';
@@ -143,43 +145,50 @@ std::vector<char> FileWriter::device_code() {
     return codegen::make_code(CodeKind::DeviceCode, module(), target);
 }
 
-void FileWriter::write_code(CodeKind kind, const std::string &path) {
-    write_bytes(path, codegen::make_code(kind, module(), target));
+std::string FileWriter::code(CodeKind kind) {
+    return text_of(codegen::make_code(kind, module(), target));
 }
 
-void FileWriter::write_static_library(const std::string &path) {
-    write_bytes(path, codegen::make_archive({{base_name(module().name) + ".o", object()}},
-                                            runtime_for(target)));
+std::string FileWriter::static_library() {
+    return text_of(
+        codegen::make_archive({{base_name(module().name) + ".o", object()}}, runtime_for(target)));
 }
 
-void FileWriter::write(OutputFileType type, const std::string &path) {
+std::string FileWriter::contents(OutputFileType type) {
     bool of_program = type == Type::schedule || type == Type::conceptual_stmt ||
                       type == Type::conceptual_stmt_html;
     if (of_program && !program) throw InternalError("this file is not written of a module alone");
     switch (type) {
-    case Type::assembly: return write_code(CodeKind::Assembly, path);
-    case Type::bitcode: return write_code(CodeKind::Bitcode, path);
-    case Type::c_header: return write_bytes(path, to_c_header(module(), target));
-    case Type::c_source: return write_code(CodeKind::CSource, path);
-    case Type::conceptual_stmt: return write_bytes(path, to_conceptual_text(*program, target));
+    case Type::assembly: return code(CodeKind::Assembly);
+    case Type::bitcode: return code(CodeKind::Bitcode);
+    case Type::c_header: return to_c_header(module(), target);
+    case Type::c_source: return code(CodeKind::CSource);
+    case Type::conceptual_stmt: return to_conceptual_text(*program, target);
     case Type::conceptual_stmt_html:
-        return write_bytes(path, to_page(lowered().name, to_conceptual_text(*program, target)));
+        return to_page(lowered().name, to_conceptual_text(*program, target));
     case Type::cpp_stub:
         throw CompileError(signature.written,
                            "a stub calls a generator: it is not written of a Pipeline");
-    case Type::device_code: return write_bytes(path, device_code());
-    case Type::function_info_header:
-        return write_bytes(path, to_function_info_header(module(), target));
-    case Type::llvm_assembly: return write_code(CodeKind::LLVMAssembly, path);
-    case Type::object: return write_bytes(path, object());
-    case Type::registration: return write_bytes(path, to_registration(module(), target));
-    case Type::schedule: return write_bytes(path, schedule_text(*program));
-    case Type::static_library: return write_static_library(path);
-    case Type::stmt: return write_bytes(path, ir::to_string(lowered()));
-    case Type::stmt_html:
-        return write_bytes(path, to_page(lowered().name, ir::to_string(lowered())));
+    case Type::device_code: return text_of(device_code());
+    case Type::function_info_header: return to_function_info_header(module(), target);
+    case Type::llvm_assembly: return code(CodeKind::LLVMAssembly);
+    case Type::object: return text_of(object());
+    case Type::registration: return to_registration(module(), target);
+    case Type::schedule: return schedule_text(*program);
+    case Type::static_library: return static_library();
+    case Type::stmt: return ir::to_string(lowered());
+    case Type::stmt_html: return to_page(lowered().name, ir::to_string(lowered()));
     default: throw CompileError(signature.written, "files of this kind are not there yet");
     }
+}
+
+void FileWriter::write(OutputFileType type, const std::string &path) {
+    write_bytes(path, contents(type));
+}
+
+std::string file_contents(const program::Program &program, const Target &target,
+                          const Signature &signature, OutputFileType type) {
+    return with_large_stack([&] { return FileWriter(program, target, signature).contents(type); });
 }
 
 static void write_all(FileWriter writer, const std::map<OutputFileType, std::string> &paths) {

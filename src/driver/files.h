@@ -19,12 +19,14 @@ public:
     const ir::Module &module();
     const std::vector<char> &object();
     std::vector<char> device_code();
+    // Returns the bytes of the file.
+    std::string contents(OutputFileType type);
     void write(OutputFileType type, const std::string &path);
 
 private:
     const ir::Module &lowered();
-    void write_code(codegen::CodeKind kind, const std::string &path);
-    void write_static_library(const std::string &path);
+    std::string code(codegen::CodeKind kind);
+    std::string static_library();
 
     const program::Program *program = nullptr;
     Target target;
@@ -39,6 +41,9 @@ private:
 // written.
 void write_files(const program::Program &program, const Target &target, const Signature &signature,
                  const std::map<OutputFileType, std::string> &paths);
+// Returns the bytes of one such file.
+std::string file_contents(const program::Program &program, const Target &target,
+                          const Signature &signature, OutputFileType type);
 // The same of functions that are lowered; `written`: where, for errors.
 void write_files(const ir::Module &module, const Target &target,
                  const std::map<OutputFileType, std::string> &paths, const Location &written);

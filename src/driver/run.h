@@ -59,7 +59,7 @@ inline bool is_profiled(const Target &target) {
 void check_dimensions(const tessera_buffer_t &b, const std::string &name, int wanted);
 // Throws RuntimeError if two elements of the outputs are one place in memory, as with a stride of
 // 0; by Halide's rules it is warned of.
-void check_places(const std::vector<tessera_buffer_t *> &outputs, const Location &at = {});
+void check_places(std::span<tessera_buffer_t *const> outputs, const Location &at = {});
 // Returns true if indices into the buffer need 64 bits.
 bool is_large(const tessera_buffer_t &b);
 

@@ -1,5 +1,6 @@
 #include "lang/callable.h"
 #include "base/large_stack.h"
+#include "base/small_array.h"
 #include "lang/pipeline_contents.h"
 #include <algorithm>
 
@@ -9,15 +10,7 @@ struct Callable::Contents {
     std::string name;      // of the pipeline
     JITHandlers handlers;  // that it had when this was compiled
     driver::CompiledRef code;
-    // What the caller gives: parameters, then outputs.
-    struct Wanted {
-        std::string name;
-        bool is_buffer;
-        Type type;
-        int dimensions;
-        bool is_output;
-    };
-    std::vector<Wanted> wanted;
+    std::vector<Argument> arguments;  // that the caller gives: parameters, then outputs
     // Where each argument of the code comes from: the caller's (>= 0), or the program's own.
     std::vector<int> sources;
     std::vector<program::ParameterRef> parameters;
@@ -26,13 +19,19 @@ struct Callable::Contents {
 
 namespace {
 
+constexpr size_t most_on_the_stack = 32;
+
 const char *kind(bool is_buffer) { return is_buffer ? "a buffer" : "a number"; }
 
 }  // namespace
 
-void Callable::check(const std::vector<GivenArgument> &args) const {
+const std::vector<Argument> &Callable::arguments() const {
     if (!contents) throw RuntimeError("this Callable is undefined");
-    const auto &wanted = contents->wanted;
+    return contents->arguments;
+}
+
+void Callable::check(std::span<const CallableArgument> args) const {
+    const std::vector<Argument> &wanted = arguments();
     if (args.size() != wanted.size()) {
         std::vector<std::string> names;
         for (const auto &w : wanted) names.push_back(w.name);
@@ -40,10 +39,10 @@ void Callable::check(const std::vector<GivenArgument> &args) const {
                                "), not ", args.size()));
     }
     for (size_t i = 0; i < args.size(); i++) {
-        const auto &w = wanted[i];
-        if (args[i].is_buffer != w.is_buffer) {
+        const Argument &w = wanted[i];
+        if (args[i].is_buffer != w.is_buffer()) {
             throw RuntimeError(str("argument ", i, " of the Callable, ", w.name, ", has to be ",
-                                   kind(w.is_buffer), ", but ", kind(args[i].is_buffer),
+                                   kind(w.is_buffer()), ", but ", kind(args[i].is_buffer),
                                    " is passed"));
         }
         if (!args[i].type.defined() || args[i].type == w.type) continue;
@@ -52,54 +51,55 @@ void Callable::check(const std::vector<GivenArgument> &args) const {
     }
 }
 
-void Callable::check_buffers(const std::vector<GivenArgument> &args) const {
-    std::vector<tessera_buffer_t *> outputs;
+void Callable::check_buffers(std::span<const CallableArgument> args) const {
+    SmallArray<tessera_buffer_t *, most_on_the_stack> outputs(args.size());
+    size_t count = 0;
     for (size_t i = 0; i < args.size(); i++) {
-        const auto &w = contents->wanted[i];
+        const Argument &w = contents->arguments[i];
         if (!args[i].is_buffer) continue;
         if (!args[i].buffer) {
             throw RuntimeError(
                 str("argument ", i, " of the Callable, ", w.name, ", is an undefined Buffer"));
         }
         driver::check_dimensions(*args[i].buffer, w.name, w.dimensions);
-        if (w.is_output) outputs.push_back(args[i].buffer);
+        if (w.is_output()) outputs[count++] = args[i].buffer;
     }
-    driver::check_places(outputs);
+    driver::check_places(outputs.first(count));
 }
 
-int Callable::call_at(const Location &at, JITUserContext *context,
-                      const std::vector<GivenArgument> &args) const {
-    return called_at(at, [&] { return call(context, args); });
+int Callable::call(std::span<const CallableArgument> args, JITUserContext *context,
+                   Location at) const {
+    return called_at(at, [&] { return call_unlocated(args, context); });
 }
 
-int Callable::call(JITUserContext *context, const std::vector<GivenArgument> &args) const {
+int Callable::call_unlocated(std::span<const CallableArgument> args,
+                             JITUserContext *context) const {
     if (!contents) throw RuntimeError("this Callable is undefined");
     auto own = context ? context->handlers.custom_error : nullptr;
     auto handler = own ? own : contents->handlers.custom_error;
-    if (!handler) return call_checked(context, args);
     try {
         check(args);
         check_buffers(args);
     } catch (const RuntimeError &e) {
+        if (!handler) throw;
         handler(context, e.what());
         return tessera_error_code_generic;
     }
-    return call_checked(context, args);
+    return call_checked(args, context);
 }
 
-int Callable::call_checked(JITUserContext *context, std::vector<GivenArgument> args) const {
-    check(args);
-    check_buffers(args);
+int Callable::call_checked(std::span<const CallableArgument> args, JITUserContext *context) const {
     driver::CallContext call(context, contents->handlers);
-    std::vector<void *> passed;
+    SmallArray<void *, most_on_the_stack> passed(contents->sources.size());
     for (size_t i = 0; i < contents->sources.size(); i++) {
         int source = contents->sources[i];
         if (source < 0) {
-            passed.push_back(contents->parameters[i]->buffer);
+            passed[i] = contents->parameters[i]->buffer;
             continue;
         }
-        GivenArgument &a = args[size_t(source)];
-        passed.push_back(a.is_buffer ? static_cast<void *>(a.buffer) : &a.bits);
+        const CallableArgument &a = args[size_t(source)];
+        // Compiled code reads numbers and never writes them.
+        passed[i] = a.is_buffer ? static_cast<void *>(a.buffer) : const_cast<uint64_t *>(&a.bits);
     }
     int code = contents->code->call(call.user_context(), passed);
     driver::check_result(code, contents->name, call);
@@ -130,9 +130,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const 
     result->code = compiled->code;
     result->is_profiled = driver::is_profiled(driver::jit_target(target));
     result->parameters = compiled->parameters;
-    for (const Argument &a : args) {
-        result->wanted.push_back({a.name, a.is_buffer(), a.type, int(a.dimensions), false});
-    }
+    result->arguments = args;
     for (const program::ParameterRef &p : compiled->parameters) {
         auto found = std::find_if(args.begin(), args.end(),
                                   [&](const Argument &a) { return a.parameter->name == p->name; });
@@ -144,8 +142,9 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const 
     }
     for (const program::FunctionRef &f : get(at).program.outputs) {
         for (Type t : f->types) {
-            result->sources.push_back(int(result->wanted.size()));
-            result->wanted.push_back({f->name.text(), true, t, f->dimensions(), true});
+            result->sources.push_back(int(result->arguments.size()));
+            result->arguments.emplace_back(f->name.text(), Argument::OutputBuffer, t,
+                                           f->dimensions());
         }
     }
     Callable callable;

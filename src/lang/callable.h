@@ -1,12 +1,42 @@
 #pragma once
 #include "driver/jit_context.h"
+#include "lang/argument.h"
 #include "lang/buffer.h"
 #include "lang/location.h"
+#include <array>
 #include <concepts>
 #include <cstring>
 #include <functional>
+#include <span>
 
 namespace tessera {
+
+// An argument of a call: a buffer, or a number.
+struct CallableArgument {
+    template<typename T, int D>
+    CallableArgument(const Buffer<T, D> &b)
+        : is_buffer(true), type(Buffer<T, D>::static_type()),
+          buffer(b.defined() ? b.raw_buffer() : nullptr) {}
+    template<BufferView B>
+    CallableArgument(const B &view)
+        : is_buffer(true), type(view.type()),
+          buffer(const_cast<tessera_buffer_t *>(view.raw_buffer())) {}
+    CallableArgument(tessera_buffer_t *b) : is_buffer(true), buffer(b) {}
+    template<typename T>
+    requires std::is_arithmetic_v<T> || std::is_pointer_v<T>
+    CallableArgument(const T &value) : type(type_of<T>()) {
+        std::memcpy(&bits, &value, sizeof(T));
+    }
+    CallableArgument(float16_t value) : type(Float(16)), bits(value.to_bits()) {}
+    CallableArgument(bfloat16_t value) : type(BFloat(16)), bits(value.to_bits()) {}
+    // A number of a type that is known when the program runs: its bytes are the first of `bits`.
+    CallableArgument(Type type, uint64_t bits) : type(type), bits(bits) {}
+
+    bool is_buffer = false;
+    Type type;  // undefined: any
+    tessera_buffer_t *buffer = nullptr;
+    uint64_t bits = 0;
+};
 
 // A compiled pipeline as a function object: its arguments, then a Buffer per value of its outputs.
 // A JITUserContext * may come first. Copies share the code. What the pipeline's handlers were when
@@ -14,38 +44,15 @@ namespace tessera {
 // memory makes the call a bounds query: it sets the regions of such buffers and computes nothing.
 // Buffers of 2 GiB or more need Target::LargeBuffers.
 class Callable {
-    // An argument that a caller passes: a buffer, or a number.
-    struct GivenArgument {
-        template<typename T, int D>
-        GivenArgument(const Buffer<T, D> &b)
-            : is_buffer(true), type(Buffer<T, D>::static_type()),
-              buffer(b.defined() ? b.raw_buffer() : nullptr) {}
-        template<BufferView B>
-        GivenArgument(const B &view)
-            : is_buffer(true), type(view.type()),
-              buffer(const_cast<tessera_buffer_t *>(view.raw_buffer())) {}
-        GivenArgument(tessera_buffer_t *b) : is_buffer(true), buffer(b) {}
-        template<typename T>
-        requires std::is_arithmetic_v<T> || std::is_pointer_v<T>
-        GivenArgument(const T &value) : type(type_of<T>()) {
-            std::memcpy(&bits, &value, sizeof(T));
-        }
-        GivenArgument(float16_t value) : type(Float(16)), bits(value.to_bits()) {}
-        GivenArgument(bfloat16_t value) : type(BFloat(16)), bits(value.to_bits()) {}
-        bool is_buffer = false;
-        Type type;
-        tessera_buffer_t *buffer = nullptr;
-        uint64_t bits = 0;
-    };
     // The first one, which may be a JITUserContext * or a pointer to what is derived from it; and
     // the line of the call.
     struct FirstArgument {
         template<std::derived_from<JITUserContext> Context>
         FirstArgument(Context *context, Location at = Here::current())
             : given(0), context(context), is_context(true), at(at) {}
-        template<std::convertible_to<GivenArgument> T>
+        template<std::convertible_to<CallableArgument> T>
         FirstArgument(const T &value, Location at = Here::current()) : given(value), at(at) {}
-        GivenArgument given;
+        CallableArgument given;
         JITUserContext *context = nullptr;
         bool is_context = false;
         Location at;
@@ -58,12 +65,19 @@ public:
     // RuntimeError with the line. So do arguments of the wrong number or type.
     template<typename... Args>
     int operator()(const FirstArgument &first, const Args &...args) const {
-        std::vector<GivenArgument> given;
-        if (!first.is_context) given.push_back(first.given);
-        (given.push_back(GivenArgument(args)), ...);
-        return call_at(first.at, first.context, given);
+        const CallableArgument given[] = {first.given, CallableArgument(args)...};
+        return call(std::span(given).subspan(first.is_context ? 1 : 0), first.context, first.at);
     }
-    int operator()(Location at = Here::current()) const { return call_at(at, nullptr, {}); }
+    int operator()(Location at = Here::current()) const { return call({}, nullptr, at); }
+
+    // The same for a list that is made when the program runs. Up to 32 arguments take no memory of
+    // the heap.
+    int call(std::span<const CallableArgument> args, JITUserContext *context = nullptr,
+             Location at = Here::current()) const;
+
+    // What a call takes, in this order: the names, types and dimensions of its arguments, and of
+    // its outputs.
+    const std::vector<Argument> &arguments() const;
 
     // As a std::function. Throws RuntimeError now if these are not the arguments that the pipeline
     // takes; with a JITUserContext * first, only when it is called.
@@ -75,7 +89,7 @@ public:
                 return [self = *this](Args... args) { return self(args...); };
             }
         }
-        check({wanted<Args>()...});
+        check(std::array<CallableArgument, sizeof...(Args)>{wanted<Args>()...});
         return [self = *this](Args... args) { return self(args...); };
     }
     template<typename... Args>
@@ -86,23 +100,21 @@ public:
 private:
     friend class Pipeline;
     template<typename T>
-    static GivenArgument wanted() {
+    static CallableArgument wanted() {
         using U = std::decay_t<T>;
         if constexpr (std::is_class_v<U> && !std::is_same_v<U, float16_t> &&
                       !std::is_same_v<U, bfloat16_t>) {
-            GivenArgument g(static_cast<tessera_buffer_t *>(nullptr));
+            CallableArgument g(static_cast<tessera_buffer_t *>(nullptr));
             g.type = U::static_type();
             return g;
         } else {
-            return GivenArgument(U());
+            return CallableArgument(U());
         }
     }
-    int call_at(const Location &at, JITUserContext *context,
-                const std::vector<GivenArgument> &args) const;
-    int call(JITUserContext *context, const std::vector<GivenArgument> &args) const;
-    int call_checked(JITUserContext *context, std::vector<GivenArgument> args) const;
-    void check(const std::vector<GivenArgument> &args) const;
-    void check_buffers(const std::vector<GivenArgument> &args) const;
+    int call_unlocated(std::span<const CallableArgument> args, JITUserContext *context) const;
+    int call_checked(std::span<const CallableArgument> args, JITUserContext *context) const;
+    void check(std::span<const CallableArgument> args) const;
+    void check_buffers(std::span<const CallableArgument> args) const;
     struct Contents;
     std::shared_ptr<const Contents> contents;
 };

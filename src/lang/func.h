@@ -246,6 +246,7 @@ public:
                          Location at = Here::current());
     std::vector<Argument> infer_arguments(Location at = Here::current()) const;
     void print_loop_nest(Location at = Here::current());
+    std::string loop_nest(Location at = Here::current()) const;
     Pipeline pipeline(Location at = Here::current()) const;
     std::string schedule_as_cpp(Location at = Here::current()) const;
     std::string schedule_as_json(Location at = Here::current()) const;
@@ -316,6 +317,10 @@ public:
                     const Target &target = get_target_from_environment(),
                     Location at = Here::current());
 
+    std::string compile_to_string(OutputFileType type, const std::vector<Argument> &args = {},
+                                  const std::string &function = "",
+                                  const Target &target = get_target_from_environment(),
+                                  Location at = Here::current()) const;
     Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
                              const Target &target = get_target_from_environment(),
                              Location at = Here::current());

@@ -58,6 +58,7 @@ std::vector<Argument> Func::infer_arguments(Location at) const {
     return own_pipeline(at).infer_arguments(at);
 }
 void Func::print_loop_nest(Location at) { own_pipeline(at).print_loop_nest(at); }
+std::string Func::loop_nest(Location at) const { return own_pipeline(at).loop_nest(at); }
 std::string Func::schedule_as_cpp(Location at) const {
     return own_pipeline(at).schedule_as_cpp(at);
 }
@@ -132,6 +133,11 @@ void Func::compile_to(const std::map<OutputFileType, std::string> &files,
                       const std::vector<Argument> &args, const std::string &function,
                       const Target &target, Location at) {
     own_pipeline(at).compile_to(files, args, function, target, at);
+}
+std::string Func::compile_to_string(OutputFileType type, const std::vector<Argument> &args,
+                                    const std::string &function, const Target &target,
+                                    Location at) const {
+    return own_pipeline(at).compile_to_string(type, args, function, target, at);
 }
 
 }  // namespace tessera

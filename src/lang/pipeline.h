@@ -241,6 +241,13 @@ public:
                     const Target &target = get_target_from_environment(),
                     Location at = Here::current());
 
+    // Returns what compile_to() writes into a file of this type: a text, or the bytes of an object
+    // or a library. Without arguments, all that infer_arguments() finds are taken.
+    std::string compile_to_string(OutputFileType type, const std::vector<Argument> &args = {},
+                                  const std::string &function = "",
+                                  const Target &target = get_target_from_environment(),
+                                  Location at = Here::current()) const;
+
     // Returns what compile() writes: the same under this name for this target.
     Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
                              const Target &target = get_target_from_environment(),

@@ -42,6 +42,16 @@ void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
                             signature_of(get(at).program, args, function, at), files);
     });
 }
+std::string Pipeline::compile_to_string(OutputFileType type, const std::vector<Argument> &args,
+                                        const std::string &function, const Target &target,
+                                        Location at) const {
+    require_machine(target, at);
+    driver::Signature signature = signature_of(get(at).program, args, function, at);
+    signature.any_args = args.empty();
+    return called_at(at, [&] {
+        return driver::file_contents(get(at).program, driver::file_target(target), signature, type);
+    });
+}
 ir::Module Pipeline::lowered(const std::vector<Argument> &args, const std::string &function,
                              const Target &target, Location at) const {
     require_machine(target, at);
