@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-// Where a loop runs.
+// Names the machine that a loop runs on.
 enum class DeviceAPI : uint8_t {
     None,
     Host,
@@ -90,7 +90,8 @@ struct Target {
         WebAssemblyRuntime
     };
     enum Arch : uint8_t { ArchUnknown, X86, ARM, POWERPC, Hexagon, WebAssembly, RISCV };
-    // Whose instruction latencies to schedule for; never which instructions may be used.
+    // The processor whose instruction latencies code is scheduled for; never which instructions may
+    // be used.
     enum Processor : uint8_t {
         ProcessorGeneric,
         K8,

@@ -30,7 +30,7 @@ private:
 
 namespace {
 
-// What each thread has at a place of its own.
+// Returns an address that is different in each thread.
 const void *this_thread() {
     static thread_local const char here = 0;
     return &here;
