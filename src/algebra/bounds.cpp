@@ -161,7 +161,7 @@ Interval BoundsFinder::bounds(const Expr &e) {
         }
     }
     if (t.is_int_or_uint()) i = within_known(i, t, s.known.interval(e));
-    // What ends share would be searched again for each.
+    // Naming a large end once saves searching the parts that ends share again for each.
     const bool point = i.is_single_point();
     i.min = named_if_deep(i.min);
     i.max = point ? i.min : named_if_deep(i.max);
