@@ -17,8 +17,8 @@
 // an order in which they can be done again, each an object whose first word says what it is; stage
 // 0 is the pure definition, 1 the first update; "specialization": [0, 1] is the second
 // specialization of the first one of the stage. Expressions are texts as ir/parser.h reads them,
-// and name parameters. What is fetched (prefetch, stream_loads) is a function, "f", or an image,
-// {"image": "input"}. The line where the user wrote it is for messages, and may be missing.
+// and name parameters. The source of a fetch (prefetch, stream_loads) is a function, "f", or an
+// image, {"image": "input"}. The line where the user wrote it is for messages, and may be missing.
 namespace tessera::program {
 
 constexpr int schedule_json_version = 1;

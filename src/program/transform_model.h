@@ -70,8 +70,8 @@ public:
         return {};
     }
 
-    // How much further than to the last value of its range a loop taken runs at most, if it is not
-    // covered exactly; `made` says so of the loops made.
+    // Returns how much further than to the last value of its range a loop taken runs at most, if it
+    // is not covered exactly; `made` says so of the loops made.
     virtual Expr most_beyond(size_t loop, const std::function<Expr(size_t made)> &made) const = 0;
     // The conditions on the loops made that say where one taken ends.
     struct Ends {
