@@ -166,7 +166,8 @@ Substitution lets_within(const Stmt &body) {
     return lets;
 }
 
-// Where each thread reads for ldmatrix.x4: a row of one of four matrices of 8 x 8 elements.
+// Adds the places that each thread reads for ldmatrix.x4: a row of one of four matrices of 8 x 8
+// elements.
 void add_fragments(std::vector<Expr> &operands, const TensorizedStage &stage, const Matrix &a,
                    const Matrix &b) {
     const Expr matrix = stage.lane / 8, row = stage.lane % 8;

@@ -3,13 +3,15 @@
 #include "ir/nodes.h"
 #include <optional>
 
-// How the accumulators of tensor instructions lie in the registers of the threads that run them.
+// Describes how the accumulators of tensor instructions lie in the registers of the threads that
+// run them.
 namespace tessera::lower {
 
-// A family of instructions D += A * B of matrices, D of float32, A and B of 16 bits. What one does
-// is a loop nest over rows, columns and k. Of its D the thread with the number `lane` has the
-// elements in row first_row(lane) + 8 * h and column 8 * j + first_column(lane) + i, as accumulator
-// 4 * j + 2 * h + i, for all j, h < 2 and i < 2 (PTX ISA, fragments of m16n8k16 and of wgmma).
+// A family of instructions D += A * B of matrices, D of float32, A and B of 16 bits. Each
+// instruction does a loop nest over rows, columns and k. The thread with the number `lane` has the
+// elements of D in row first_row(lane) + 8 * h and column 8 * j + first_column(lane) + i, as
+// accumulator 4 * j + 2 * h + i, for all j, h < 2 and i < 2 (PTX ISA, fragments of m16n8k16 and of
+// wgmma).
 struct TensorInstructionInfo {
     LoopKind loops;    // that it stands for
     LoopKind threads;  // loops whose iterations run it
