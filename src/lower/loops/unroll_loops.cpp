@@ -45,8 +45,8 @@ Choice choice_of(const Expr &e) {
     return choice;
 }
 
-// Puts the number of one iteration after another in for a loop's variable. Of values of which that
-// chooses one, the others are not looked at: else a mux of n values in n iterations takes n * n.
+// Puts the number of one iteration after another in for a loop's variable. If it chooses one of
+// several values, the others are not looked at: else a mux of n values in n iterations takes n * n.
 class Iterations final {
 public:
     explicit Iterations(Symbol name) : name(name) {}

@@ -70,7 +70,7 @@ void check_rounded_blend(const FunctionContents &f, const StageSchedule &s, size
                            l->var, " cannot be parallel in Halide; use GuardWithIf"));
 }
 
-// To blend is to write back what is there. That of another tile must not change meanwhile.
+// To blend is to write back what is there. The element of another tile must not change meanwhile.
 void check_blend_within_tile(const FunctionContents &f, const StageSchedule &s, size_t t) {
     const auto &split = std::get<program::Split>(s.transforms[t].directive);
     const Loop *l = next_tile_at_once(s, t);

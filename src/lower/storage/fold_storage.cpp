@@ -61,7 +61,7 @@ struct AllFolds {
     std::unordered_map<const Realize *, std::vector<Fold>> folds;
     std::unordered_map<const ProducerConsumer *, std::vector<Fold>> checks;
     std::unordered_map<Symbol, int> storages;  // how many there are of each function
-    // Why a dimension cannot be folded that the user wants to be, by function and dimension.
+    // Says why a dimension cannot be folded that the user wants to be, by function and dimension.
     std::map<std::pair<Symbol, size_t>, std::string> reasons;
 };
 
@@ -90,7 +90,7 @@ void note_reasons(AllFolds &all, const Production &p, const std::vector<Fold> &f
     }
 }
 
-// How often functions are stored and computed.
+// Counts how often functions are stored and computed.
 class CountPlaces final : public Visitor {
 public:
     explicit CountPlaces(const Stmt &s) { (*this)(s); }

@@ -178,8 +178,8 @@ private:
     Changes &changes;
 };
 
-// What a production computes on its own is within what others know of it as long as that does
-// not change. Where a window further in slides, less is required than was counted on:
+// Others know a region that holds what a production computes on its own, as long as that does not
+// change. If a window further in slides, less is required than was counted on:
 //
 //     for x:                              let g.min = select(x == 0, x, x + 2)
 //         let g.min = x                   let f.min = min(g.min, select(x == 0, g.min, x))
