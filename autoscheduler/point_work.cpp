@@ -135,7 +135,7 @@ private:
         for (size_t v = 0; !growths.empty() && v < growths[0].size(); v++) {
             const bool depends = std::ranges::any_of(
                 growths, [&](const auto &of_dimension) { return !of_dimension[v].is_none(); });
-            // Where it is for some values only, it is not for the others.
+            // A variable that is shared for some values only is not shared for the others.
             if (!depends && std::ranges::count(parts, v, &Part::variable) == 0)
                 parts.push_back({.variable = v, .is_shared = true});
         }

@@ -39,7 +39,7 @@ struct MeasureOptions {
     uint64_t memory = 16ull << 30;  // bytes of data that one may have, those of this process too
 };
 
-// What a process runs again and again, and the outputs that this computes.
+// Holds what a process runs again and again, and the outputs that this computes.
 struct Runnable {
     struct Output {
         tessera_type_t type;

@@ -112,7 +112,7 @@ TEST_SUITE("autoscheduler, bundles") {
 
         make_last_the_fastest(log, folder.text("log.jsonl"));
 
-        // As if they had been measured here.
+        // This goes as if they had been measured here.
         const std::string replayed =
             answer_to({"-g", "bundled", "-o", folder.path, "-e", "schedule", "-n", "replayed",
                        "target=host", "autoscheduler=tessera", "autoscheduler.trials=0",
