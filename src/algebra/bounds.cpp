@@ -34,7 +34,8 @@ private:
     const IntervalScope &scope;
 };
 
-// In the order in which they were made. All of the scope, if facts or bounds of calls may name any.
+// Returns them in the order in which they were made: all of the scope, if facts or bounds of calls
+// may name any.
 std::vector<Symbol> variables_of(std::initializer_list<Expr> exprs, const IntervalScope &scope) {
     if (scope.empty()) return {};
     VariableFinder finder(scope);

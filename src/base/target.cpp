@@ -347,7 +347,7 @@ struct CUDACapability {
     int number;
     Target::Feature feature;
 };
-// From the lowest to the highest. Each run of a pipeline looks at them.
+// These go from the lowest to the highest. Each run of a pipeline looks at them.
 constexpr CUDACapability cuda_capabilities_known[] = {
     {30, Target::CUDACapability30},   {32, Target::CUDACapability32},
     {35, Target::CUDACapability35},   {50, Target::CUDACapability50},

@@ -23,7 +23,7 @@ namespace tessera::program {
 
 constexpr int schedule_json_version = 1;
 
-// With the lines where it was written.
+// Returns the schedule with the lines where it was written.
 std::string schedule_to_json(const Algorithm &algorithm, const Schedule &schedule);
 
 // The schedule that the text is of the algorithm, every step of it checked as a directive is:

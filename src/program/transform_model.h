@@ -58,8 +58,8 @@ public:
                                     const std::function<Interval(size_t made)> &made, bool exact,
                                     bool beyond) const = 0;
 
-    // If the loops made do not cover it exactly: the last value of a loop taken that tests let
-    // pass; undefined if there is no test.
+    // If the loops made do not cover it exactly, returns the last value of a loop taken that tests
+    // let pass; undefined if there is no test.
     Expr last_let_through(const Interval &range) const {
         return tail().leaves_out ? range.max : Expr();
     }

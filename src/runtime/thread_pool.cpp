@@ -373,7 +373,8 @@ bool ThreadPool::may_spin() {
     return running + spinning < thread_limit;
 }
 
-// Until nothing has come for a while (false), or there may be work that takes the lock to find.
+// Spins until nothing has come for a while (false), or there may be work that takes the lock to
+// find.
 bool ThreadPool::spin(Lock &lock) {
     uint64_t seen = pushes;
     threads_now.spin();
@@ -402,7 +403,7 @@ void ThreadPool::worker() {
     }
 }
 
-// Until there is none, and none has come for a while.
+// Works until there is no work, and none has come for a while.
 void ThreadPool::work(Lock &lock) {
     while (!stopping) {
         if (Job *job = find_work(nullptr)) {

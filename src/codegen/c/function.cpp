@@ -149,7 +149,7 @@ std::string Printer::captured(const std::function<void()> &body) {
     return before;
 }
 
-// In a block of its own, unless it is one line.
+// Prints the body in a block of its own, unless it is one line.
 void Printer::statement(const std::function<void()> &body) {
     std::string lines = captured(body);
     if (std::count(lines.begin(), lines.end(), '\n') <= 1) {

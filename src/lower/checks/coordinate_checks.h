@@ -45,8 +45,8 @@ private:
 
     std::string current;           // end that is looked at
     double largest_unchecked = 1;  // scale of what is trusted
-    // How many times as large as a coordinate of an argument each value is, roughly: a sum counts
-    // as its largest term.
+    // Says roughly how many times as large as a coordinate of an argument each value is: a sum
+    // counts as its largest term.
     std::unordered_map<const ir::ExprNode *, double> scales;
     std::unordered_set<const ir::ExprNode *> looked_at;
     std::unordered_map<const ir::ExprNode *, ir::Expr> wide_values;

@@ -369,7 +369,7 @@ private:
     Expr takes_part;  // undefined: all lanes do
 };
 
-// By how many elements the lanes' stores to a buffer are apart; 0 if that is not known.
+// Finds by how many elements the lanes' stores to a buffer are apart; 0 if that is not known.
 class FindNeighbours final : public Visitor {
 public:
     FindNeighbours(Symbol buffer, LetScope lets)
@@ -428,7 +428,7 @@ private:
         const auto &now = *s.as<Allocate>();
         return now.with<&Allocate::body>((*this)(now.body));
     }
-    // In registers of the lanes, if that can be.
+    // Puts the allocation into registers of the lanes, if that can be.
     Stmt striped(const Allocate &a) {
         const bool is_free = a.memory == MemoryType::Auto || a.memory == MemoryType::Register ||
                              a.memory == MemoryType::Stack;

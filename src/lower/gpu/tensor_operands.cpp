@@ -37,7 +37,7 @@ public:
         return call(Handle(), Intrinsic::address_of,
                     {element.with<&Call::args>(coordinates(own, k))});
     }
-    // From one panel of columns to the next, in elements.
+    // Returns the distance from one panel of columns to the next, in elements.
     int32_t panel() const {
         const auto rows = as_const_int(simplify(ring->bounds[1].extent));
         return int32_t(rows.value_or(0)) * panel_elements;

@@ -23,11 +23,11 @@ struct TensorInstructionInfo {
     const char *name;
 };
 const TensorInstructionInfo *tensor_instruction(LoopKind loops);
-// By the loops that run it.
+// Returns the instruction that these loops run.
 const TensorInstructionInfo *tensor_instruction_of_threads(LoopKind threads);
 
-// By how much a coordinate grows from one iteration of a loop to the next; none if that depends on
-// the iteration.
+// Returns by how much a coordinate grows from one iteration of a loop to the next; none if that
+// depends on the iteration.
 std::optional<int64_t> step_of(const ir::Expr &coordinate, const ir::For &loop);
 
 ir::Expr first_row(const ir::Expr &lane);     // within the rows of one instruction

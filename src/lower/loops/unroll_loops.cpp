@@ -111,7 +111,7 @@ private:
     bool warned = false;
 };
 
-// Once: what is unrolled around it has more.
+// Warns once: a loop that is unrolled around it has more.
 void UnrollLoops::warn_of_many(const For &loop, int64_t copies, const Stmt &copy) {
     auto operations = int64_t(count_nodes(copy));
     if (warned || copies * operations <= many_unrolled_operations) return;

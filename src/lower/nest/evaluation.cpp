@@ -70,7 +70,7 @@ private:
     ExprTable<Expr> known, opposites;
 };
 
-// In which order the nodes of an expression are evaluated: each after those that it uses. The value
+// Orders the nodes of an expression as they are evaluated: each after those that it uses. The value
 // of a let is used by its variable.
 class EvaluationOrder {
 public:

@@ -65,7 +65,7 @@ struct AllFolds {
     std::map<std::pair<Symbol, size_t>, std::string> reasons;
 };
 
-// Those that all productions of one storage have in common, as large as any needs them.
+// Keeps the folds that all productions of one storage have in common, as large as any needs them.
 void keep_common(std::vector<Fold> &folds, const std::vector<Fold> &more) {
     std::erase_if(folds, [&](Fold &fold) {
         auto other = std::ranges::find(more, fold.dim, &Fold::dim);
@@ -151,7 +151,8 @@ AllFolds find_all(const Stmt &s) {
     return all;
 }
 
-// Those of the functions that have one storage, which are right wherever the function is named.
+// Returns the folds of functions that have one storage, which are right wherever the function is
+// named.
 FoldedFuncs folds_everywhere(const AllFolds &all) {
     FoldedFuncs once;
     for (const auto &[realize, folds] : all.folds) {

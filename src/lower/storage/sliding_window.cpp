@@ -27,7 +27,7 @@ struct Changes {
     std::unordered_map<const ProducerConsumer *, Expr> needed;
     std::unordered_map<const ProducerConsumer *, Substitution> own_values;
     // Regions of which each iteration of a loop, but the first, computes what follows on what the
-    // one before has computed. By the symbol of their first point.
+    // one before has computed. The keys are the symbols of their first points.
     struct Continued {
         Symbol max, loop;
         Expr first;  // whether it is the first iteration
