@@ -307,7 +307,7 @@ void add_reads(const StageNode &stage, std::span<const Span> variables, const So
     }
 }
 
-// From the outputs to the inputs.
+// Goes from the outputs to the inputs.
 void Graph::require_regions() {
     constexpr int64_t unlimited = int64_t(1) << 39;
     for (FunctionNode &f : functions) {

@@ -115,7 +115,7 @@ private:
         return result;
     }
 
-    // With the tiles that save the most.
+    // Merges with the tiles that save the most.
     Merge try_merge(int group, int into) const {
         constexpr int64_t sizes[][2] = {{0, 8}, {0, 32}, {64, 16}, {128, 32}, {256, 64}, {256, 8}};
         Merge best = {group, into};

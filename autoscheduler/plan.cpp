@@ -186,7 +186,7 @@ private:
         add(PrefetchDirective{prefetched, row, row, Expr(int32_t(plan.prefetch))});
     }
 
-    // From the outside, until there are enough tasks.
+    // Makes loops parallel from the outside, until there are enough tasks.
     void parallelize(Levels &levels) {
         const bool of_blocks = plan.serial_tiles && !blocks.empty();
         const std::vector<Loop> &from = of_blocks ? blocks : tiles.empty() ? middle : tiles;

@@ -317,7 +317,7 @@ private:
     std::vector<int> seen;
     int stamp = 0, next_id = 0;
     std::unordered_map<std::vector<int>, Group, HashOfKey> memory;
-    // By the stage and what it has inlined.
+    // The keys are the stage and what it has inlined.
     std::unordered_map<std::vector<int>, PointWorkRef, HashOfKey> works;
     size_t forgotten = 0, leaves = 0;
 };

@@ -55,7 +55,7 @@ private:
         }
         return variables_of(of_node, growths);
     }
-    // Those of the stage that these of the node depend on.
+    // Returns the variables of the stage that these of the node depend on.
     static uint64_t variables_of(uint64_t of_node, const Growths &growths) {
         uint64_t all = 0;
         for (size_t v = 0; v < growths.size(); v++) {

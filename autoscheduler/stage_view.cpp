@@ -215,7 +215,8 @@ bool StageView::knows(size_t variable, int64_t period) const {
     return inner % period == 0 && multiple % period == 0;
 }
 
-// From one lane to the next. Not a number where code does not know where quotients step.
+// Returns the growth from one lane to the next; not a number where code does not know where
+// quotients step.
 double StageView::growth_in_lanes(const Growth &growth) const {
     if (growth.period == 1) return growth.mean;
     const auto v = size_t(vector_variable);

@@ -69,7 +69,7 @@ struct PreparedFilter {
     std::string prepared;  // how: "compiled in 12.3 ms"
 };
 
-// What a compiled function takes.
+// Describes an argument that a compiled function takes.
 struct WantedArgument {
     std::string name;
     bool is_buffer;

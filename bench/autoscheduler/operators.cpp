@@ -61,7 +61,7 @@ Operator conv_2d(const char *name, const Convolution &s, int groups, int dilatio
                                          y * s.stride + r.z * dilation - s.pad, n},
                                         {s.width, s.height});
                 if (!is_layer) return promised(f, {s.out, w, h, batch});
-                // With what batch normalisation comes to, and a limit.
+                // This adds what batch normalisation comes to, and a limit.
                 ImageParam scale(Float(32), 1, "scale"), bias(Float(32), 1, "bias");
                 Func layer("layer");
                 layer(c, x, y, n) = max(f(c, x, y, n) * scale(c) + bias(c), 0.0f);

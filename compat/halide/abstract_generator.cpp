@@ -16,7 +16,7 @@ std::vector<Argument> arguments_of(AbstractGenerator &generator) {
     return all;
 }
 
-// Once, however often it is compiled.
+// Schedules the pipeline once, however often it is compiled.
 Pipeline scheduled_pipeline(AbstractGenerator &generator, bool &was_scheduled) {
     Pipeline pipeline = generator.build_pipeline();
     const GeneratorContext context = generator.context();

@@ -12,7 +12,7 @@ namespace Halide::Tools {
 
 namespace Internal {
 
-// By the ending of the path. Throw RuntimeError.
+// The ending of the path decides on the format. Both throw RuntimeError.
 tessera::Buffer<> read_image(const std::string &path);
 void write_image(const tessera::Buffer<> &image, const std::string &path);
 
@@ -132,7 +132,7 @@ public:
 private:
     const std::string path;
 };
-// With the elements converted to those of the Buffer.
+// Converts the elements to those of the Buffer.
 class load_and_convert_image {
 public:
     explicit load_and_convert_image(const std::string &path) : path(path) {}

@@ -129,7 +129,7 @@ interpret::ExternMap make_externs() {
     return all;
 }
 
-// Without the lines where it was written.
+// Returns the steps without the lines where they were written.
 nlohmann::json steps_of(const std::string &schedule) {
     nlohmann::json all = nlohmann::json::parse(schedule);
     for (nlohmann::json &step : all["steps"]) step.erase("written");

@@ -111,7 +111,7 @@ using B = tessera_buffer_t *;
 
 }  // namespace
 
-// By the numbers of buffers that are read and written.
+// The names say how many buffers are read and written.
 extern "C" {
 int fuzz_1_to_1(int n, B a, B o) { return add_neighbours(n, {a}, {o}); }
 int fuzz_2_to_1(int n, B a, B b, B o) { return add_neighbours(n, {a, b}, {o}); }

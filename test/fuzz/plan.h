@@ -215,7 +215,7 @@ void for_each_term(T &term, F &&f) {
     f(term);
     for (auto &arg : term.args) for_each_term(arg, f);
 }
-// For all terms of a function.
+// Calls f for each term of a function, but not for the operands of these.
 template<typename FuncOrConst, typename F>
 void for_each_root(FuncOrConst &func, F &&f) {
     for (auto &v : func.values) f(v);

@@ -58,7 +58,8 @@ private:
     std::set<int> callees(int f, int stage) const;
     void choose_inlined();
     int number_of_calls(int f) const;
-    // With updates, and without a schedule: each function that reads it computes it for itself.
+    // Returns true for a function with updates and without a schedule: each reader computes it for
+    // itself.
     bool is_computed_by_readers(int f);
     bool feeds_extern(int f) const;
     void add(Directive d) { plan.directives.push_back(std::move(d)); }

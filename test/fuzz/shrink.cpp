@@ -135,7 +135,7 @@ private:
         return any;
     }
 
-    // If nothing uses it.
+    // Removes the function if nothing uses it.
     static bool remove_func(Plan &plan, int gone) {
         bool used = std::count(plan.outputs.begin(), plan.outputs.end(), gone) > 0;
         auto renumber = [&](int &i) { i -= i > gone; };

@@ -110,7 +110,7 @@ Term arithmetic(Op op, Term a, Term b) {
     Type t = a.type;
     if (op == Op::Mod && t.is_float()) op = Op::Add;
     if (t.is_float() && op == Op::Div) {
-        // By a power of two, so that nothing is near zero.
+        // The divisor is a power of two, so that nothing is near zero.
         b = number(t, 4);
     }
     double limit = op == Op::Mul ? std::sqrt(largest(t)) / 2 : largest(t) / 4;

@@ -218,7 +218,7 @@ void read_tiles(const TiffFile &file, const Layout &l, Array &image) {
     }
 }
 
-// By libtiff's own conversion to RGBA of 8 bits.
+// Reads the file by libtiff's own conversion to RGBA of 8 bits.
 Array read_converted(const TiffFile &file, const Layout &l) {
     char reason[1024] = "";
     if (!TIFFRGBAImageOK(file.get(), reason)) throw RuntimeError(reason);
