@@ -10,7 +10,7 @@
 namespace tessera::autoscheduler {
 namespace {
 
-// What a log has as the fastest schedule, where nothing is to be measured.
+// Returns the fastest schedule that a log has, where nothing is to be measured.
 std::optional<SearchResult> replayed(const std::optional<TuningLog> &log,
                                      const SearchOptions &options) {
     if (!log || options.trials > 0) return std::nullopt;
@@ -34,7 +34,7 @@ struct Job {
 void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job &job,
                        AutoSchedulerResults *results) {
     warn_of_gpu(target);
-    // What is measured at all may as well begin with the machine.
+    // If anything is measured, the machine is measured first.
     const bool measures = runs_here(target) && job.trials > 0;
     const TuningProblem problem(pipeline, target,
                                 measures ? this_machine(target, job.cores)
@@ -103,7 +103,7 @@ void schedule_by_rules(const Pipeline &pipeline, const Target &target,
     schedule_pipeline(pipeline, target, job, results);
 }
 
-// What programs that were written for Halide ask for: no measurement, as they expect.
+// Schedules as programs that were written for Halide expect: without measurement.
 void schedule_for_halide(const Pipeline &pipeline, const Target &target,
                          const AutoschedulerParams &params, AutoSchedulerResults *results) {
     const Options options(params, {"parallelism"},

@@ -22,9 +22,9 @@ struct ArrayLayout {
     size_t bytes_before() const;
 };
 
-// The number of ways in which all arrays of a pipeline are laid into memory. How fast it runs may
-// depend on that: arrays that lie at the same place of a page push one another out of a cache, and
-// vectors that lie across two of its lines take twice as long to load.
+// The number of ways in which all arrays of a pipeline are laid into memory. The speed may depend
+// on that: arrays that lie at the same place of a page push one another out of a cache, and vectors
+// that lie across two of its lines take twice as long to load.
 constexpr int placements = 3;
 
 // A buffer with its memory, which is all zero at first. It cannot be copied since it points into

@@ -83,8 +83,8 @@ std::string BoostedTrees::to_json(std::span<const std::string_view> columns) con
     for (const Node &n : nodes) {
         text["left"].push_back(n.left);
         text["column"].push_back(n.column);
-        // What is added up does with five digits. But where values are split is often one of them,
-        // which has to stay on its side.
+        // Five digits do for values that are added up. But a threshold is often one of the values
+        // that it splits, which has to stay on its side.
         char digits[32];
         std::snprintf(digits, sizeof(digits), n.left < 0 ? "%.5g" : "%.9g", double(n.value));
         text["value"].push_back(std::stod(digits));

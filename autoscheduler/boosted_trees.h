@@ -12,7 +12,7 @@ class BoostedTrees {
 public:
     BoostedTrees() = default;  // 0 for every row
 
-    // From the text of a model, as to_json or XGBoost writes it. std::exception if it is damaged
+    // Reads the text of a model, as to_json or XGBoost writes it. std::exception if it is damaged
     // or was trained on other columns than these.
     static BoostedTrees from_json(std::string_view text, std::span<const std::string_view> columns);
     static BoostedTrees from_xgboost(std::string_view text);

@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// What follows from the directives of a user who has scheduled a part of the pipeline.
+// Holds what follows from the directives of a user who has scheduled a part of the pipeline.
 struct ByHand {
     // Functions that stay as they are: those that the user has scheduled, those whose loops others
     // are computed or stored in, and those that have to stay within such loops, since they read
@@ -12,8 +12,8 @@ struct ByHand {
     std::set<Symbol> fixed;
     // Others that have to be stored somewhere, for directives about their storage.
     std::set<Symbol> stored;
-    // Where such functions are computed that need loops and have no place yet: the innermost of the
-    // loops that they have to be within, or the root.
+    // Places those functions that need loops and have no place yet: in the innermost of the loops
+    // that they have to be within, or at the root.
     std::vector<program::Step> places;
 };
 

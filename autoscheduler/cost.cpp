@@ -168,7 +168,8 @@ private:
         for (const Machine::Cache &cache : machine.caches) {
             size_t fits = 0;
             while (fits + 1 < sets.size() && sets[fits] > 0.8 * cache.bytes) fits++;
-            // What is in the cache while an iteration runs is brought there once a run of the loop.
+            // Elements that stay in the cache during an iteration are brought there once a run of
+            // the loop.
             const int outer = fits == 0 ? -1 : around[fits - 1];
             const double traffic = view.footprint(outer, cache.bytes) * view.tree.iterations(outer);
             const size_t level = size_t(&cache - machine.caches.data());
@@ -226,7 +227,7 @@ private:
 }  // namespace
 
 double StageCost::cycles() const {
-    // What a processor brings nearer while it computes costs little, but not nothing.
+    // Prefetched elements cost little, but not nothing.
     auto beside = [](double a, double b) { return std::max(a, b) + 0.3 * std::min(a, b); };
     const double near = share * beside(compute, memory);
     return beside(near, std::max(share, far_share) * far) + overhead;
@@ -234,8 +235,8 @@ double StageCost::cycles() const {
 
 namespace {
 
-// What a point takes at least: a product and a sum are one operation, and those of integers may be
-// done in numbers half as wide, three at once.
+// Returns what a point takes at least: a product and a sum are one operation, and those of integers
+// may be done in numbers half as wide, three at once.
 double least_cycles(const Operations &o, const Machine &machine) {
     auto vectors = [&](OperationClass c) {
         return o.bytes[size_t(c)] / double(machine.vector_bytes);
@@ -254,7 +255,8 @@ double least_cycles(const Operations &o, const Machine &machine) {
 
 namespace {
 
-// What all cores together get of the level that holds so many bytes from one run to the next.
+// Returns what all cores together get of the level that holds so many bytes from one run to the
+// next.
 double bytes_per_cycle_of(double bytes, const Machine &machine) {
     const double cores = machine.cores;
     const auto &[near, middle, far] = machine.caches;

@@ -19,7 +19,7 @@ public:
 
     // The number that an expression over scalars and sizes is; nothing if one has no estimate.
     std::optional<int64_t> number(const ir::Expr &e) const;
-    // Why there is none: "the Param n has no estimate".
+    // Says why there is none: "the Param n has no estimate".
     std::string why_no_number(const ir::Expr &e) const;
     // The same of an expression that is one scalar, of any type.
     std::optional<double> real(const ir::Expr &e) const;

@@ -38,10 +38,10 @@ std::vector<Candidate> Evolution::by_rules() {
     return all;
 }
 
-// What is not expected to be much better than by rules, also by the model alone, is not taken; and
-// in place of what is scheduled as by hand even less, for of the thousands that are looked at,
-// those which are taken for the fastest are often those about which the model is wrong. What both
-// take for fast is less often an error that one of them makes.
+// A candidate that is not expected to be much better than by rules, also by the model alone, is not
+// taken; and in place of what is scheduled as by hand even less, for of the thousands that are
+// looked at, those which are taken for the fastest are often those about which the model is wrong.
+// If both take a candidate for fast, that is less often an error than if one of them does.
 Candidate Evolution::choose(const std::vector<Candidate> &by_rules) {
     constexpr double clearly_better = 0.9, than_by_hand = 0.5;
     Candidate best = by_rules[0];
@@ -93,7 +93,7 @@ std::optional<Candidate> Evolution::child_of(std::span<const Parent> parents) {
         plan = mutated(*all_sketches[first.sketch].graph, plan, machine, random);
     }
     std::optional<Candidate> child = candidate(first.sketch, std::move(plan));
-    // What would take longer to compile than others take to be measured.
+    // Larger code takes longer to compile than others take to be measured.
     constexpr double most_code = 40e3;
     if (child && child->estimate.code > most_code) return std::nullopt;
     return child;

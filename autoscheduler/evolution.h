@@ -28,7 +28,7 @@ struct Candidate {
 // learned cost says which are promising. The same for the same seed and measurements.
 class Evolution {
 public:
-    // What others are made from.
+    // A plan that others are made from.
     struct Parent {
         size_t sketch;
         const Plan *plan;

@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// What one schedule took, in milliseconds.
+// Holds the times of one schedule, in milliseconds.
 struct Times {
     double alone = 0;     // when it was tried; 0: it has no time
     double in_turns = 0;  // beside the fastest others; 0: it was not; infinite: it failed
@@ -14,7 +14,7 @@ struct Times {
 };
 
 // Returns which of the schedules is the fastest; nothing if none has a time. Of those that ran in
-// turns the one with the least time then: what a schedule took when it was tried may have been
+// turns it is the one with the least time then: the time of a schedule that was tried may have been
 // luck. Another one is the fastest only if, when it was tried, it took less than that one did.
 std::optional<size_t> fastest_of(const std::vector<Times> &all);
 

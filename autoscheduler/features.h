@@ -8,7 +8,7 @@ namespace tessera::autoscheduler {
 // logarithms to base 2, so that a product of two causes is a sum.
 // clang-format off
 #define TESSERA_FEATURES(X)                                                                        \
-    /* How much is computed, and how often. */                                                     \
+    /* These say how much is computed, and how often. */                                           \
     X(Points) X(PointsNeeded) X(Recomputed) X(PointsOnce) X(Productions) X(Realizations)           \
     X(IsUpdate) X(IsReduction) X(IsOutput) X(Loops) X(EnclosingLoops)                              \
     /* The innermost loop and what an iteration of it computes. */                                 \

@@ -94,7 +94,7 @@ void Graph::add_function(const FunctionRef &f) {
     functions.push_back(std::move(node));
     for (size_t s = 0; s < f->stages.size(); s++) add_stage(number, int(s));
     if (f->stages.size() != 1 || f->stages[0]->values.empty()) return;
-    // Whatever the coordinates are.
+    // The range of the values holds for any coordinates.
     constexpr int64_t anything = int64_t(1) << 39;
     const StageNode &pure = stages.back();
     const std::vector<Span> anywhere(pure.variables.size(), Span{-anything, anything});
@@ -307,7 +307,7 @@ void add_reads(const StageNode &stage, std::span<const Span> variables, const So
     }
 }
 
-// From the outputs to the inputs.
+// Goes from the outputs to the inputs.
 void Graph::require_regions() {
     constexpr int64_t unlimited = int64_t(1) << 39;
     for (FunctionNode &f : functions) {
@@ -320,7 +320,7 @@ void Graph::require_regions() {
     }
     for (int n = int(functions.size()) - 1; n >= 0; n--) {
         FunctionNode &f = functions[size_t(n)];
-        // What updates write and read of it, it has, too.
+        // Its box includes what updates write and read of it.
         for (int s : f.stages) {
             const StageNode &stage = stages[size_t(s)];
             if (stage.number == 0) continue;

@@ -25,7 +25,7 @@ constexpr size_t operation_classes = size_t(OperationClass::Other) + 1;
 // of so many bytes does them at once.
 struct Operations {
     std::array<double, operation_classes> count = {}, bytes = {};
-    // Of the FloatAdd among them, those that one instruction does with a product.
+    // The FloatAdd among them that one instruction does with a product.
     double fused_count = 0, fused_bytes = 0;
 
     double &of(OperationClass c) { return count[size_t(c)]; }
@@ -52,7 +52,7 @@ struct Choice {
 };
 using Choices = std::vector<Choice>;  // all hold
 
-// What a stage computes under conditions.
+// Counts what a stage computes under conditions.
 struct ChosenOperations {
     Choices choices;
     uint64_t borders = 0;  // only at the borders of these variables, a bit each; 0: anywhere
@@ -151,8 +151,8 @@ struct Graph {
     Estimates estimates;
     program::Schedule by_hand;  // what it was made with, as the structure
     std::vector<program::Step> structure;
-    // What the user's schedule leaves open and needs: ByHand::places. It comes before the
-    // structure.
+    // These steps place what the user's schedule leaves open and needs (ByHand::places). They come
+    // before the structure.
     std::vector<program::Step> places;
     // Per function: it stays as it is, since it has a schedule of the user's (ByHand::fixed), or is
     // an image that only such functions read.

@@ -198,13 +198,13 @@ private:
         const std::optional<Choice> holds = choice_of(e.condition);
         if (!holds || depth(*holds) > deepest) return Visitor::visit(e);
         (*this)(e.condition);
-        // What both branches have is walked in each.
+        // Operands that both branches have are walked in each.
         StageBuilder(*this, with(*holds))(e.true_value);
         Choice fails = *holds;
         fails.is_rest = !fails.is_rest;
         StageBuilder(*this, with(fails))(e.false_value);
     }
-    // What is likely is all that is left between the borders, where loops are split.
+    // The likely value is all that is left between the borders, where loops are split.
     void visit_at(uint64_t there, const Select &e) {
         StageBuilder at_borders(*this, there);
         at_borders.count(OperationClass::Choice, e.type);
@@ -257,7 +257,8 @@ private:
         choice.is_rest = is_not != nullptr;
         return choice;
     }
-    // Those around, and this one. What fails after others have failed holds for none of these.
+    // Those around, and this one. A choice that fails after others have failed holds for none of
+    // these.
     Choices with(const Choice &c) const {
         Choices all = choices;
         const auto same =
@@ -286,7 +287,7 @@ private:
     }
     void visit(const Call &call) override {
         add_access(call);
-        // What indices are made of is computed beside the loads, unless it is data.
+        // Operands of indices are computed beside the loads, unless they are data.
         for (const Expr &arg : call.args) {
             reads_in(arg);
             for_each_node(arg, [&](const Div &d) { repeats_after(d.a, d.b); });
@@ -375,7 +376,7 @@ private:
         for (int d = 0; d < dimensions; d++) {
             const auto min = p ? graph.estimates.min(*p, d) : std::nullopt;
             const auto extent = p ? graph.estimates.extent(*p, d) : std::nullopt;
-            // What nobody has estimated is what is read of it: require_regions() finds that.
+            // If nobody has estimated an extent, it is what is read: require_regions() finds that.
             node.box.push_back(extent ? Span{min.value_or(0), min.value_or(0) + *extent - 1}
                                       : Span{0, -1});
         }
@@ -404,8 +405,8 @@ private:
         }
         return a;
     }
-    // Only a call tells which region a C function reads. Where nobody has estimated it, a dimension
-    // is taken to go along with that of the stage.
+    // Only a call tells which region a C function reads. If nobody has estimated it, a dimension is
+    // taken to go along with that of the stage.
     IndexProgram index_of_extern(size_t dimension, const std::optional<Span> &estimate) const {
         if (estimate || dimension >= stage.pure)
             return {estimate.value_or(Span{0, 0}), stage.variables.size()};

@@ -17,8 +17,8 @@ int group_of(const Plan &plan, int n) {
 }  // namespace
 
 bool fit_in_one_group(const Plan &plan, int a, int b) {
-    // An estimate takes longer the more functions a group has. What a chain saves by longer groups
-    // was 0.2 % of its cycles.
+    // An estimate takes longer the more functions a group has. Longer groups saved a chain 0.2 % of
+    // its cycles.
     constexpr int most = 16;
     const int group_of_a = group_of(plan, a), group_of_b = group_of(plan, b);
     int size = 0;
@@ -44,7 +44,7 @@ public:
         if (!cost) return plan;
         current = *cost;
         while (const auto m = best_merge()) {
-            // What was tried before other merges is what it saves now, or nearly so.
+            // The saving that was found before other merges is that of now, or nearly so.
             Plan next = merged(*m);
             const std::optional<double> after = cost_of(next);
             tried[m->group].saved = 0;
@@ -115,7 +115,7 @@ private:
         return result;
     }
 
-    // With the tiles that save the most.
+    // Merges with the tiles that save the most.
     Merge try_merge(int group, int into) const {
         constexpr int64_t sizes[][2] = {{0, 8}, {0, 32}, {64, 16}, {128, 32}, {256, 64}, {256, 8}};
         Merge best = {group, into};

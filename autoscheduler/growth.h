@@ -5,8 +5,8 @@
 
 namespace tessera::autoscheduler {
 
-// How a number grows with a variable. A quotient stays the same for some values of the variable,
-// and then steps:
+// Says how a number grows with a variable. A quotient stays the same for some values of the
+// variable, and then steps:
 //
 //     x / 2     {.mean = 0.5, .within = 0, .period = 2}
 //     x % 4     {.mean = unknown, .within = 1, .period = 4, .repeats = true}
@@ -21,7 +21,7 @@ struct Growth {
 
     static Growth linear(double slope) { return {slope, slope, 1}; }
     static Growth of_data() { return linear(unknown); }
-    // Of x / divisor and of x % divisor with x, and of a constant.
+    // Return the growth of x / divisor and of x % divisor with x, and of a constant.
     static Growth of_quotient(int64_t divisor);
     static Growth of_rest(int64_t divisor);
 
@@ -32,10 +32,10 @@ struct Growth {
 
 Growth operator+(const Growth &a, const Growth &b);
 Growth operator-(const Growth &a, const Growth &b);
-// That of a number with x, where it grows so with y, and y so with x.
+// Returns the growth of a number with x, where it grows so with y, and y so with x.
 Growth through(const Growth &outer, const Growth &inner);
 
-// Of an index: per dimension and variable.
+// The growths of an index, per dimension and variable.
 using Growths = std::vector<std::vector<Growth>>;
 
 }  // namespace tessera::autoscheduler

@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// What a template was given in one call: its knobs in the order in which it asked for them.
+// Records what a template was given in one call: its knobs in the order in which it asked for them.
 struct Chosen {
     struct Knob {
         std::string name, choice;
@@ -21,13 +21,14 @@ std::ostream &operator<<(std::ostream &out, const Chosen &c);
 // Returns the place of the choice that a knob gets.
 using Decide = std::function<size_t(const std::string &name, const std::vector<std::string> &)>;
 
-// Those of `texts`; the first one for other knobs, and where there is no such choice.
+// Decides for the choices of `texts`; the first one for other knobs, and where there is no such
+// choice.
 Decide as_given(const std::map<std::string, std::string> &texts);
-// Those of `chosen`; the first one for other knobs.
+// Decides for the choices of `chosen`; the first one for other knobs.
 Decide as_in(const Chosen &chosen);
 Decide at_random(std::mt19937_64 &random);
-// As in `chosen`, but for one or two knobs that may differ; knobs that were not asked for then, at
-// random.
+// Chooses as in `chosen`, but for one or two knobs that may differ; knobs that were not asked for
+// then are chosen at random.
 Decide changed(const Chosen &chosen, std::mt19937_64 &random);
 
 // The knobs of a template, as it asks for them.

@@ -31,7 +31,7 @@ public:
     // Learns from all that was added.
     void refit();
 
-    // That is trained on random pipelines (training/README.md).
+    // Returns the model that is trained on random pipelines (training/README.md).
     static const BoostedTrees &shipped_model();
 
 private:

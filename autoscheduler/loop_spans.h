@@ -8,7 +8,7 @@ namespace tessera::autoscheduler {
 // The transforms of a stage, done to numbers: loops count from 0.
 class LoopSpans {
 public:
-    // For a stage whose variables run over these spans.
+    // Describes the loops of a stage whose variables run over these spans.
     LoopSpans(const program::StageSchedule &schedule, const Variables &variables,
               std::span<const Span> spans);
 

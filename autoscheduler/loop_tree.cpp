@@ -119,7 +119,7 @@ void LoopTree::place_all(std::span<const FunctionContents *const> contents,
     for (int s : computed) {
         stages[size_t(s)].point = point_work(s, is_inlined);
         for (const Leaf &leaf : stages[size_t(s)].point->leaves) {
-            // What another group computes is there as a whole.
+            // The values of another group are all there.
             const int f = leaf.source.function;
             if (f >= 0 && functions[size_t(f)].stored.empty())
                 functions[size_t(f)].stored = graph.functions[size_t(f)].required;
@@ -127,8 +127,8 @@ void LoopTree::place_all(std::span<const FunctionContents *const> contents,
     }
 }
 
-// That of the last stage that reads the function, where several have one. Of what the user has
-// scheduled it may be one that is not known here, such as that of a specialization: -1.
+// Finds the level in the last stage that reads the function, where several have one. A level of the
+// user's schedule may be unknown here, such as that of a specialization: -1.
 int LoopTree::find_level(const LoopLevel &level, int function) const {
     const int around = graph.find(level.func());
     int found = -1;
@@ -168,9 +168,9 @@ void LoopTree::require_consumers_within(int function, int loop) const {
     }
 }
 
-// Where storage is kept around serial loops, each iteration computes only what is new along the
-// dimension that they run along, and no more is stored than one needs. Of other loops in between
-// each iteration begins anew, with all that was stored.
+// If storage is kept around serial loops, each iteration computes only what is new along the
+// dimension that they run along, and no more is stored than one needs. Each iteration of other
+// loops in between begins anew, with all that was stored.
 void LoopTree::slide(int function) {
     TreeFunction &f = functions[size_t(function)];
     if (f.store_level == f.compute_level) return;
@@ -212,7 +212,7 @@ void LoopTree::place(int function, const FunctionContents &f) {
     const LoopLevel &level = f.schedule.compute_level;
     if (level.is_at()) {
         placed.compute_level = find_level(level, function);
-        // What the user has scheduled is refused by lowering, if it has to be.
+        // Lowering refuses what the user has scheduled, if it has to.
         if (!graph.is_fixed[size_t(function)])
             require_consumers_within(function, placed.compute_level);
     }

@@ -23,7 +23,7 @@ struct TreeStage {
     PointWorkRef point;
 };
 
-// Where a function is computed, and how much of it.
+// Says where a function is computed, and how much of it.
 struct TreeFunction {
     bool is_inlined = false;
     int compute_level = -1, store_level = -1;  // loops; -1: root
@@ -48,8 +48,8 @@ public:
     // `graph` is that of the algorithm, and has to live as long. CompileError if a level is no loop
     // of the program, or a function is read outside of the loop that it is computed at.
     LoopTree(const Graph &graph, const program::ScheduledProgram &program);
-    // Of some functions alone, consumers first: one at the root and all that are computed in its
-    // loops. `contents`: of all functions of the graph, which have to live as long.
+    // Builds the tree of some functions alone, consumers first: one at the root and all that are
+    // computed in its loops. `contents`: of all functions of the graph, which have to live as long.
     LoopTree(const Graph &graph, std::span<const program::FunctionContents *const> contents,
              std::span<const int> functions, const PointWorkOf &point_work);
 

@@ -17,7 +17,8 @@ double cache_bytes(int index, double usual) {
     return size * (unit == 'K' ? 1024 : unit == 'M' ? 1048576 : 1);
 }
 
-// As the code generator for x86 selects them: vpdpbusd, vpdpwssd or vpmaddwd, vdpbf16ps.
+// Lists the dot products that the code generator for x86 selects: vpdpbusd, vpdpwssd or vpmaddwd,
+// vdpbf16ps.
 std::vector<Machine::DotProduct> dot_products_of(const Target &target) {
     std::vector<Machine::DotProduct> all;
     if (target.arch != Target::X86) return all;

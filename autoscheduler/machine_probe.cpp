@@ -152,7 +152,7 @@ std::string file_name() {
     return "";
 }
 
-// What a measurement is of: the processor, the instructions, and how many cores.
+// Names what was measured: the processor, the instructions, and how many cores.
 std::string key_of(const Target &target, int cores) {
     std::string processor;
     std::ifstream info("/proc/cpuinfo");
@@ -198,7 +198,7 @@ void write_machine(const Target &target, const Machine &m) {
 Machine measure_machine(const Target &target, int cores) {
     Machine m = Machine::usual(target, cores);
     Reader one(target, false);
-    // What half fills a level comes from it.
+    // Data that half fill a level come from it.
     m.caches[0].bytes_per_cycle = one.bytes_per_cycle(0.5 * m.caches[1].bytes, 1);
     m.caches[1].bytes_per_cycle = one.bytes_per_cycle(
         std::max(2 * m.caches[1].bytes, std::min(0.25 * m.caches[2].bytes, 16e6)), 1);

@@ -8,9 +8,9 @@ namespace tessera::autoscheduler {
 // memory cost. Takes about a second. `target` is of this machine.
 Machine measure_machine(const Target &target, int cores);
 
-// What was measured of this machine before, from a file; else what is usual. The file is that which
-// the environment variable TESSERA_MACHINE_FILE names, or tessera/machine.json in the user's folder
-// of caches.
+// Returns what was measured of this machine before, from a file; else what is usual. The file is
+// that which the environment variable TESSERA_MACHINE_FILE names, or tessera/machine.json in the
+// user's folder of caches.
 Machine known_machine(const Target &target, int cores = 0);
 // The same, but what is not known yet is measured, and written to the file if that is possible.
 Machine this_machine(const Target &target, int cores = 0);

@@ -14,9 +14,9 @@ public:
              const MeasureOptions &options = {});
     Measurer(const Measurer &) = delete;
 
-    // In the order of the schedules. `hopeless`: what takes longer than this many milliseconds in
-    // its first run is not run again. `told`: called with the place of each schedule as soon as it
-    // is measured.
+    // Returns the measurements in the order of the schedules. `hopeless`: what takes longer than
+    // this many milliseconds in its first run is not run again. `told`: called with the place of
+    // each schedule as soon as it is measured.
     using Told = MeasuringProcesses::Told;
     std::vector<Measurement> operator()(const std::vector<program::Schedule> &schedules,
                                         double hopeless = 1e300, const Told &told = {});

@@ -148,7 +148,7 @@ private:
         }
     }
 
-    // How its values lie in memory, or whether they go there at once.
+    // Changes how its values lie in memory, or whether they go there at once.
     void change_storage(int n) {
         FunctionPlan &p = plan.functions[size_t(n)];
         const FunctionNode &f = graph.functions[size_t(n)];

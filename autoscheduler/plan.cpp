@@ -76,7 +76,7 @@ private:
         const Box &box = graph.functions[size_t(stage.function)].required;
         return std::max<int64_t>(1, box[stage.dimensions[v]].extent());
     }
-    // What is needed may be less than a vector: in the loops of others, and elsewhere since
+    // The needed region may be less than a vector: in the loops of others, and elsewhere since
     // `required` is no tight bound.
     TailStrategy tail_of(size_t v) const {
         const FunctionNode &f = graph.functions[size_t(stage.function)];
@@ -186,7 +186,7 @@ private:
         add(PrefetchDirective{prefetched, row, row, Expr(int32_t(plan.prefetch))});
     }
 
-    // From the outside, until there are enough tasks.
+    // Makes loops parallel from the outside, until there are enough tasks.
     void parallelize(Levels &levels) {
         const bool of_blocks = plan.serial_tiles && !blocks.empty();
         const std::vector<Loop> &from = of_blocks ? blocks : tiles.empty() ? middle : tiles;
@@ -356,7 +356,7 @@ FunctionDecisions decisions_of(const Graph &graph, const Plan &plan, int functio
     FunctionDecisions d = {
         plan.functions[size_t(function)], LoopLevel::root(), LoopLevel(), facts, {}};
     if (d.plan.place != Place::Root) d.compute_level = around.of(d.plan.place);
-    // Where there are no rows, it is at the root, with its storage.
+    // If there are no rows, it is at the root, with its storage.
     if (d.plan.place == Place::Row)
         d.store_level = around.row.is_at() ? around.around_rows() : LoopLevel::root();
     for (size_t s = 0; s < f.stages.size(); s++) {

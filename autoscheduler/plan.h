@@ -29,9 +29,9 @@ struct StagePlan {
     // and those of what is computed for a tile may be.
     bool serial_tiles = false;
     bool rows_within_reduction = false;  // each step of the reduction takes whole rows
-    // Where more of it than is needed cannot be computed (FunctionNode::may_be_extended()), pieces
+    // If more of it than is needed cannot be computed (FunctionNode::may_be_extended()), pieces
     // that do not divide a row are moved back into it, and not cut off by a guard. That is faster,
-    // and refused when the pipeline runs where a row is shorter than a piece.
+    // but refused at run time if a row is shorter than a piece.
     bool shifts = false;
     bool streams = false;  // stores past the caches: nobody reads it soon
     // Lanes of the first variable of the reduction that are added to one sum (reduction_lanes()):
@@ -94,7 +94,7 @@ Place place_by_hand(const Graph &graph, int function);
 // everybody trusts to be right.
 Plan plain_plan(const Graph &graph);
 
-// What follows from the plan for the region of a function, whatever the sizes of outputs are.
+// Holds what follows from the plan for the region of a function, whatever the sizes of outputs are.
 struct RegionFacts {
     // Per argument: the points after which its definition, with those that are inlined into it and
     // those that its loops compute for it, does the same again.
@@ -106,8 +106,8 @@ struct RegionFacts {
 };
 std::vector<RegionFacts> region_facts(const Graph &graph, const Plan &plan);
 
-// What the steps of one function are made from, beside the graph: those of equal decisions are
-// equal.
+// Holds what the steps of one function are made from, beside the graph: those of equal decisions
+// are equal.
 struct FunctionDecisions {
     FunctionPlan plan;
     program::LoopLevel compute_level, store_level;
@@ -116,7 +116,8 @@ struct FunctionDecisions {
     friend bool operator==(const FunctionDecisions &, const FunctionDecisions &) = default;
 };
 
-// Where others can be computed in the loops of a function; the root, where it has no such loop.
+// The levels at which others can be computed in the loops of a function; the root, where it has no
+// such loop.
 struct PlaceLevels {
     program::LoopLevel tile = program::LoopLevel::root(), block = program::LoopLevel::root(),
                        chunk = program::LoopLevel::root(), row = program::LoopLevel::root(),

@@ -65,7 +65,7 @@ struct ScheduledFunction {
     bool is_legal = true;  // else the compiler has refused it
 };
 
-// What the stages of a group cost.
+// Holds the costs of the stages of a group.
 struct Group {
     bool is_legal = true;
     std::vector<int> stages;
@@ -163,7 +163,7 @@ private:
         }
         return all.emplace(hash, make(n, std::move(d)))->second;
     }
-    // As the user and the structure leave it.
+    // Returns the function as the user and the structure leave it.
     const ScheduledFunction &unscheduled(int n) {
         constexpr size_t hash = 0;
         auto &all = known[size_t(n)];
@@ -299,7 +299,7 @@ private:
         }
     }
 
-    // What was seen long ago does not come again.
+    // A plan that was seen long ago does not come again.
     void forget_if_full() {
         constexpr size_t most = 200'000;
         if (estimated_stages - forgotten < most) return;
@@ -317,7 +317,7 @@ private:
     std::vector<int> seen;
     int stamp = 0, next_id = 0;
     std::unordered_map<std::vector<int>, Group, HashOfKey> memory;
-    // By the stage and what it has inlined.
+    // The keys are the stage and what it has inlined.
     std::unordered_map<std::vector<int>, PointWorkRef, HashOfKey> works;
     size_t forgotten = 0, leaves = 0;
 };

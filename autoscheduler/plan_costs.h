@@ -7,10 +7,10 @@
 namespace tessera::autoscheduler {
 
 // Estimated costs and features of many plans of one graph, which differ little from one another.
-// What it says is what a loop tree of the whole schedule would; but it remembers what the parts of
-// plans come to. A function at the root, and all that is computed in its loops, are a group, whose
-// cost depends on their decisions and on what they have inlined: of other groups no more than how
-// their values lie in memory. So a change of one function costs what its group does.
+// It says what a loop tree of the whole schedule would; but it remembers what the parts of plans
+// come to. A function at the root, and all that is computed in its loops, are a group, whose cost
+// depends on their decisions and on what they have inlined: of other groups no more than how their
+// values lie in memory. So a change of one function costs what its group does.
 class PlanCosts {
 public:
     // Both must live as long.

@@ -55,7 +55,7 @@ private:
         }
         return variables_of(of_node, growths);
     }
-    // Those of the stage that these of the node depend on.
+    // Returns the variables of the stage that these of the node depend on.
     static uint64_t variables_of(uint64_t of_node, const Growths &growths) {
         uint64_t all = 0;
         for (size_t v = 0; v < growths.size(); v++) {
@@ -135,7 +135,7 @@ private:
         for (size_t v = 0; !growths.empty() && v < growths[0].size(); v++) {
             const bool depends = std::ranges::any_of(
                 growths, [&](const auto &of_dimension) { return !of_dimension[v].is_none(); });
-            // Where it is for some values only, it is not for the others.
+            // A variable that is shared for some values only is not shared for the others.
             if (!depends && std::ranges::count(parts, v, &Part::variable) == 0)
                 parts.push_back({.variable = v, .is_shared = true});
         }

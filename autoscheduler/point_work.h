@@ -36,7 +36,7 @@ struct Leaf {
     }
 };
 
-// What one point of a stage takes with all that is inlined into it, whatever its loops are.
+// Counts the work of one point of a stage with all that is inlined into it, whatever its loops are.
 struct PointWork {
     // `is_inlined`: per function.
     PointWork(const Graph &graph, const StageNode &stage, const std::vector<bool> &is_inlined);

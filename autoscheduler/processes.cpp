@@ -86,7 +86,7 @@ bool write_all(int file, const void *data, size_t bytes) {
     return write(file, data, bytes) == ssize_t(bytes);
 }
 
-// What a worker writes, once it has compiled and once it is done.
+// A worker writes this once it has compiled and once it is done.
 struct Report {
     Outcome outcome = Outcome::Crashed;
     bool is_compiled = false;  // and wants to run
@@ -299,7 +299,7 @@ private:
 
 void MeasuringProcesses::work(const Prepare &prepare, bool is_reference, double hopeless,
                               int results, int permission) const {
-    // Whatever the program does about signals is not for this process.
+    // The program's handlers of signals are not for this process.
     for (int s : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT, SIGTERM, SIGINT}) signal(s, SIG_DFL);
     rlimit limit = {};
     getrlimit(RLIMIT_DATA, &limit);

@@ -39,7 +39,7 @@ struct MeasureOptions {
     uint64_t memory = 16ull << 30;  // bytes of data that one may have, those of this process too
 };
 
-// What a process runs again and again, and the outputs that this computes.
+// Holds what a process runs again and again, and the outputs that this computes.
 struct Runnable {
     struct Output {
         tessera_type_t type;
@@ -69,7 +69,7 @@ public:
 
     // Runs the one whose results the others have to have.
     Measurement run_reference(const Prepare &reference);
-    // In the order of the candidates; see Measurer.
+    // Returns the measurements in the order of the candidates; see Measurer.
     std::vector<Measurement> operator()(const std::vector<Prepare> &candidates, double hopeless,
                                         const Told &told);
     // Compares a few: all are prepared, and then run in turns, while nothing else does, in one

@@ -74,7 +74,7 @@ private:
         }
     }
 
-    // How many points along an argument its loops ask of what they read at least.
+    // Returns how many points along an argument its loops ask at least of what they read.
     int64_t asked_by(size_t n, size_t d) const {
         const FunctionNode &f = graph.functions[n];
         const FunctionPlan &p = plan.functions[n];

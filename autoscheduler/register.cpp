@@ -14,7 +14,7 @@ constexpr const char *help = R"(Autoschedulers:
 
 }  // namespace
 
-// In each program that has the compiler within itself.
+// Registers them in each program that has the compiler within itself.
 namespace {
 const bool registered = [] {
     tessera::autoscheduler::register_autoschedulers();

@@ -106,8 +106,8 @@ private:
         return is_copy(graph, n) ||
                (is_inline && graph.stages[size_t(f.stages[0])].operations.total() > 0);
     }
-    // What meets the border of an image is computed before: tiles at the border would be no whole
-    // ones, and all of each would have guards.
+    // A function that meets the border of an image is computed before: tiles at the border would be
+    // no whole ones, and all of each would have guards.
     void put_beside(Plan &plan, int n) const {
         if (meets_border(plan, n)) return move_to(plan, n, Place::Root, -1, machine);
         const Place place = adding.is_reduction() ? Place::Chunk : Place::Tile;
@@ -136,8 +136,8 @@ private:
         if (block.rows > 1) s.unroll[1] = block.rows;
     }
 
-    // As narrow as a block, since what a tile reads is to stay in a cache, and as many rows as
-    // leave tasks enough.
+    // Returns tiles as narrow as a block, since what a tile reads is to stay in a cache, and of as
+    // many rows as leave tasks enough.
     StagePlan tiles() const {
         StagePlan s;
         s.unroll.assign(adding.variables.size(), 0);

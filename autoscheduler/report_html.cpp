@@ -231,7 +231,7 @@ std::string parts(const std::vector<PartOfTime> &all) {
                rows, "</table>\n");
 }
 
-// How fast it is, and how it was found.
+// Reports how fast it is, and how it was found.
 std::string of_search(const Workload &workload, const Machine &machine,
                       const SearchResult &result) {
     std::string text;

@@ -35,7 +35,7 @@ public:
     }
 
     // While candidates were timed, others were compiled, and one may have been lucky: the fastest
-    // run in turns, and with them those by rules and by the model alone. That decides.
+    // run in turns, and with them those by rules and by the model alone. Their times decide.
     void finish() {
         if (options.log) {
             for (Trial &t : found.trials) t.in_turns = options.log->in_turns(t.schedule);
@@ -90,7 +90,7 @@ private:
         return to_schedule(graph, plain_plan(graph), 1);
     }
     // Chooses the schedule that is expected to be the fastest of those that the compiler accepts.
-    // Of the schedules by rules only a few are tried, since all may be refused for one reason.
+    // It tries only a few of the schedules by rules, since all may be refused for one reason.
     void choose_unmeasured() {
         constexpr size_t most = 8;
         is_chosen = true;
@@ -179,7 +179,7 @@ private:
         }
     }
 
-    // What was found for other shapes is a good beginning.
+    // Schedules that were found for other shapes are a good beginning.
     std::vector<Candidate> from_near_shapes() const {
         constexpr size_t most = 3;
         std::vector<Candidate> all;
@@ -200,7 +200,7 @@ private:
     double seconds() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
-    // How many are expected to end before the time is over; at least one.
+    // Returns how many are expected to end before the time is over; at least one.
     size_t trials_in_time() const {
         constexpr size_t most = 1 << 20;
         if (found.trials.empty()) return most;
@@ -240,7 +240,7 @@ private:
         return all;
     }
 
-    // Where a plan computes its functions.
+    // Returns where a plan computes its functions.
     static std::vector<int> places_of(const Candidate &c) {
         std::vector<int> places = {int(c.sketch)};
         for (const FunctionPlan &f : c.plan.functions) {

@@ -64,7 +64,7 @@ private:
     // To store an image again as it is is never worth it: a copy for one of its readers may be.
     bool is_image(int n) const { return image_behind(graph, n) >= 0; }
 
-    // How many of its values a point of its readers takes.
+    // Returns how many of its values a point of its readers takes.
     double reads(int n) const {
         double most = 0;
         for (int c : node(n).consumers) {
@@ -117,7 +117,8 @@ private:
         }
     }
 
-    // What to climb from: much at the root; much inlined; much in the loops of the output; groups.
+    // Returns the plans to climb from: much at the root; much inlined; much in the loops of the
+    // output; groups.
     std::vector<Plan> beginnings() {
         std::vector<Plan> all = {best};
         Plan inlined = best, at_root = best;

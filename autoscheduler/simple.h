@@ -14,9 +14,9 @@ struct SimpleResult {
     size_t candidates = 0;        // that were looked at
 };
 
-// A schedule by rules and the estimated cost alone, with no measurement: the same each time. What
-// is cheap is inlined; loops are in vectors and on all cores; then places and tiles are changed one
-// at a time as long as that is estimated to be faster.
+// A schedule by rules and the estimated cost alone, with no measurement: the same each time. Cheap
+// functions are inlined; loops are in vectors and on all cores; then places and tiles are changed
+// one at a time as long as that is estimated to be faster.
 SimpleResult schedule_simply(const Graph &graph, const Machine &machine);
 // `costs`: of this graph.
 SimpleResult schedule_simply(const Graph &graph, const Machine &machine, PlanCosts &costs);

@@ -42,7 +42,7 @@ public:
         return variants;
     }
 
-    // Where there are many results, vectors of these would read rows lane by lane.
+    // With many results, vectors of these would read rows lane by lane.
     std::optional<std::vector<Step>> of_rows() const {
         if (stage.number == 0 || !stage.is_reduction() || results() < 2 ||
             points_each() < many_each || !reads_along_reduction(stage) || !is_sum())
@@ -51,7 +51,7 @@ public:
                         extent(stage.pure));
     }
 
-    // Where there are results enough, loops over them are for vectors and cores.
+    // With results enough, loops over them are for vectors and cores.
     bool has_few_results() const {
         return results() <= few && points_each() >= std::max(many_each, results());
     }
@@ -331,7 +331,7 @@ std::vector<Sketch> make_sketches(const Algorithm &algorithm, const Schedule &by
     const auto plain = std::make_shared<const Graph>(algorithm, by_hand);
     std::vector<Sketch> sketches = {{"the functions as they are", plain}};
     for (const SketchRule &rule : rules()) {
-        // What one rule has made, the next ones go on with.
+        // Each rule goes on with what those before have made.
         const size_t before = sketches.size();
         for (size_t i = 0; i < before; i++) {
             const Graph &graph = *sketches[i].graph;

@@ -179,7 +179,7 @@ bool StageView::is_same_in_next_piece(const Leaf &leaf, size_t variable) const {
     });
 }
 
-// Of so many points along a variable, those that read the same.
+// Returns how many of so many points along a variable read the same.
 double StageView::points_between_steps(const Leaf &leaf, size_t variable, double extent) const {
     auto points = int64_t(extent);
     for (const auto &of_dimension : leaf.growths) {
@@ -193,7 +193,7 @@ double StageView::points_between_steps(const Leaf &leaf, size_t variable, double
 
 // ---- What code knows of a variable ----
 
-// How many of its values stand side by side in the innermost body that is left in the code.
+// Returns how many of its values stand side by side in the innermost body that is left in the code.
 int64_t StageView::extent_in_body(size_t variable) const {
     const auto inner = inner_variables.find(int(variable));
     return inner == inner_variables.end() ? 1 : int64_t(inner->second);
@@ -215,7 +215,8 @@ bool StageView::knows(size_t variable, int64_t period) const {
     return inner % period == 0 && multiple % period == 0;
 }
 
-// From one lane to the next. Not a number where code does not know where quotients step.
+// Returns the growth from one lane to the next; not a number where code does not know where
+// quotients step.
 double StageView::growth_in_lanes(const Growth &growth) const {
     if (growth.period == 1) return growth.mean;
     const auto v = size_t(vector_variable);
@@ -334,7 +335,7 @@ double StageView::footprint(int l, double cache) const {
     double bytes = 0;
     for (const Leaf &leaf : touched) {
         if (cache > 0 && is_near(leaf, cache)) continue;
-        // What is written is read before, and goes out again.
+        // Elements that are written are read before, and go out again.
         const bool is_own = leaf.source.function == node.function;
         const double times = cache > 0 && is_own && !tree.schedule(stage)->stream_stores ? 2 : 1;
         bytes += times * bytes_in(touched_in(leaf, l), leaf.bytes,
@@ -399,7 +400,7 @@ bool is_of_a_part(const StageNode &node) {
 
 }  // namespace
 
-// What one iteration of a loop writes: in the loops of others, what these need of it.
+// Returns what one iteration of a loop writes: in the loops of others, what these need of it.
 Box StageView::written_in(int l) const {
     const Box &all = tree.box({.function = node.function}, l);
     if (std::ranges::count(placed.loops, l) == 0 && !is_of_a_part(node)) return all;

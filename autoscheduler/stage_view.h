@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// How a vector of points reads or writes: what its lanes touch.
+// Says how a vector of points reads or writes: what its lanes touch.
 enum class AccessPattern : uint8_t {
     Same,      // one element
     Dense,     // one element after the other
@@ -25,22 +25,22 @@ public:
     // All loops around a point that are left in the code, outermost first; -1: around them all.
     std::vector<int> loops_in_code() const;
 
-    // How many points one load serves, where code around it keeps it in a register.
+    // Returns how many points one load serves, where code around it keeps it in a register.
     double points_served(const Leaf &leaf) const;
     // `growths`: of the index; `source`: that is read or written; `element`: its bytes.
     AccessPattern pattern(const Growths &growths, const Source &source, int element) const;
     // Elements along a row from what a lane reads or writes to that of the next one; not a number
-    // where they are not always as far apart. Of lanes whose products lie in rows of their own, the
-    // number of these rows. `function`: -1 for an image.
+    // where they are not always as far apart. If the products of lanes lie in rows of their own, it
+    // is the number of these rows. `function`: -1 for an image.
     double stride(const Growths &growths, int function) const;
     // Bytes from what a lane of a vector reads or writes to that of the next one; 0: not known.
     int64_t lane_distance(const Growths &growths, const Source &source, int element) const;
-    // Where the stage writes; `is_known`: the places do not depend on data.
+    // Returns where the stage writes; `is_known`: the places do not depend on data.
     Growths write_growths(bool &is_known) const;
-    // How many points go into one value before it is stored.
+    // Returns how many points go into one value before it is stored.
     double points_stored_together(const Growths &writes) const;
     double vectors_per_row() const;  // at least 1
-    // Where rows are no multiple of a vector, not all lanes of the last one are needed.
+    // If rows are no multiple of a vector, not all lanes of the last one are needed.
     double part_of_lanes_used() const;
     // Returns true if it reads elements of its own function other than the one that it writes.
     bool is_scan() const;
@@ -83,7 +83,7 @@ private:
     double part_at_border(size_t variable) const;
     int64_t known_multiple(size_t variable) const;
     bool knows(size_t variable, int64_t period) const;
-    // What products that are added to one sum at once read.
+    // These say what the products read that are added to one sum at once.
     bool differs_in_dot(const Growths &growths) const;
     bool lies_together_in_dot(const Growths &growths, int f) const;
     // `is_same`: for all lanes; `is_in_row`: they differ along rows alone.
@@ -104,9 +104,9 @@ private:
     std::vector<Leaf> touched;  // sources()
 };
 
-// How much of a cache a box takes of an array that is stored over `all`, in bytes: a line goes to a
-// few places by its address, so that rows that are a power of two of bytes apart take more than
-// they have.
+// Returns how much of a cache a box takes of an array that is stored over `all`, in bytes: a line
+// goes to a few places by its address, so that rows that are a power of two of bytes apart take
+// more than they have.
 double room_in(const Box &box, const Box &all, int element, size_t innermost = 0);
 
 // Bytes of a box in memory, in whole cache lines of its rows, which are along this dimension, and

@@ -86,7 +86,7 @@ private:
         return "";
     }
 
-    // Without any measurement.
+    // Finds a candidate without any measurement.
     void look_up() {
         if (log) {
             for (const TuningLog::Choices &choices : log->best_choices()) {

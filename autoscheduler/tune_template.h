@@ -13,7 +13,7 @@
 // It is called once for each candidate, on the same Funcs, with the schedule that they had before.
 namespace tessera {
 
-// What a template asks for its choices.
+// A template asks these for its choices.
 class Knobs {
 public:
     // Returns the place of the choice that is to be taken.
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    // What cannot be printed is called by its place.
+    // A choice that cannot be printed is called by its place.
     template<typename T> static std::string text_of(const T &choice, size_t place) {
         if constexpr (std::is_same_v<T, bool>) {
             return choice ? "true" : "false";

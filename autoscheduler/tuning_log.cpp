@@ -47,7 +47,7 @@ std::vector<double> extents_of(const std::string &shape) {
     return extents;
 }
 
-// How far apart two shapes are: the sum of their extents' ratios, as logarithms.
+// Returns how far apart two shapes are: the sum of their extents' ratios, as logarithms.
 double distance(const std::string &a, const std::string &b) {
     const std::vector<double> x = extents_of(a), y = extents_of(b);
     if (x.size() != y.size()) return 1e9;

@@ -31,7 +31,7 @@ public:
               LogUse use = LogUse::Write);
 
     void warn_of_damage() const { lines.warn_of_damage(path); }
-    // Why no schedule comes of it, where nothing will be measured. Empty if one does.
+    // Says why no schedule comes of it, where nothing will be measured. Empty if one does.
     std::string why_of_no_use() const;
 
     // Returns the first measurement of a schedule, so that a search that goes on decides as it did
@@ -41,7 +41,7 @@ public:
     double in_turns(const program::Schedule &schedule) const;
     // The choices that a template made a schedule from.
     using Choices = std::map<std::string, std::string>;
-    // What a schedule was made from: a sketch and its plan (as JSON), a template, or neither.
+    // Says what a schedule was made from: a sketch and its plan (as JSON), a template, or neither.
     struct Origin {
         std::string sketch, plan;
         Choices choices;

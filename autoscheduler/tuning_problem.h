@@ -14,8 +14,8 @@ struct TuningProblem {
     TuningProblem(const Pipeline &pipeline, const Target &target, const Machine &machine);
     TuningProblem(const TuningProblem &) = delete;  // the workload refers to the graph
 
-    // Why nothing can come of measurements: this machine cannot run the target, or the user has
-    // scheduled each Func, so that all candidates are the same. Empty if something can.
+    // Says why nothing can come of measurements: this machine cannot run the target, or the user
+    // has scheduled each Func, so that all candidates are the same. Empty if something can.
     std::string why_not_measured() const;
 
     const Pipeline pipeline;

@@ -137,7 +137,7 @@ void run(const Case &wanted, const Options &options) {
     std::fflush(stdout);
 }
 
-// What a user waits for at least: a process that compiles one small Func and runs it.
+// Does what a user waits for at least: a process that compiles one small Func and runs it.
 int first_result() {
     Var x("x");
     Func f("first");
@@ -146,7 +146,7 @@ int first_result() {
     return result(7) == 49 ? 0 : 1;
 }
 
-// How many programs a second a search can make of one algorithm and its schedules.
+// Returns how many programs a second a search can make of one algorithm and its schedules.
 double schedules_a_second(const program::Algorithm &algorithm, const program::Schedule &schedule,
                           int threads, bool small) {
     const int each = small ? 1 : 1000;

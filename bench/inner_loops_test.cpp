@@ -1,5 +1,5 @@
-// What the compiler makes of the loops that take the time, by counts of instructions: they tell
-// more than times, and are the same on every machine.
+// Checks what the compiler makes of the loops that take the time, by counts of instructions: they
+// tell more than times, and are the same on every machine.
 #include <tessera_generator.h>
 
 #include <algorithm>
@@ -143,7 +143,7 @@ TEST_SUITE("inner loops") {
     TEST_CASE("bilateral_grid: four numbers of a cell are one load") {
         const std::vector<Loop> loops = innermost_loops(assembly_of("bilateral_grid", avx512));
         const Loop loop = *std::ranges::max_element(loops, {}, &Loop::instructions);
-        // Of 16 pixels, four cells each: 64 loads, of which some are folded into inserts.
+        // The loop has 16 pixels, four cells each: 64 loads, of which some are folded into inserts.
         CHECK(loop.multiply_adds >= 14);
         CHECK(loop.instructions < 320);
     }

@@ -1,4 +1,5 @@
-// How long short parallel loops take, beside OpenMP's: what threads cost to begin and to end.
+// Measures how long short parallel loops take, beside OpenMP's: what threads cost to begin and to
+// end.
 #include "runtime/tessera_runtime.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-// Of OpenMP, whose header not every compiler has.
+// OpenMP declares this in a header that not every compiler has.
 extern "C" void omp_set_num_threads(int n);
 
 namespace {

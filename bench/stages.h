@@ -22,7 +22,7 @@ inline Func chain(int stages) {
     return previous;
 }
 
-// Each reads the one before it at three rows. Without a schedule.
+// Each reads the one before it at three rows. They have no schedule.
 inline std::vector<Func> stencils(int count) {
     Var x("x"), y("y");
     std::vector<Func> all = {Func("stencil_0")};

@@ -1,6 +1,6 @@
-# What `cmake --install` puts where: libtessera.so, which has LLVM within itself, so that programs
-# with the compiler in them need none; headers; the runtime, as a library for this machine and as
-# sources for others; the package for CMake and for pkg-config.
+# Says what `cmake --install` puts where: libtessera.so, which has LLVM within itself, so that
+# programs with the compiler in them need none; headers; the runtime, as a library for this machine
+# and as sources for others; the package for CMake and for pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -1,7 +1,7 @@
 # The runtime's library within the compiler, for the libraries that the compiler writes: for each
 # machine that code can be made for, compiled with flags of its own, whatever this build is for.
-# That of this machine is tessera_runtime_shipped; for another one there is none (no bytes) unless
-# its compiler is installed, as <machine>-linux-gnu-g++.
+# The one of this machine is tessera_runtime_shipped; for another one there is none (no bytes)
+# unless its compiler is installed, as <machine>-linux-gnu-g++.
 file(GLOB runtime_sources CONFIGURE_DEPENDS src/runtime/*.cpp)
 set(runtime_flags -O2 -g0)
 if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT TESSERA_SANITIZE AND NOT TESSERA_COVERAGE)

@@ -4,7 +4,7 @@ The build compiles sixteen sources at a time, where one may use what another inc
 each by itself that a change since the commit in tools/checked_commit may have broken: a source that
 has been touched, whose own header has been, or that reaches a header which has lost an #include. A
 header that is not the first include of the source of its name is compiled, too: no source shows that
-it is complete. With --all, every source is compiled. What has passed and not changed is not compiled
+it is complete. With --all, every source is compiled. A file that has passed and not changed is not compiled
 again: see source_check.py.
 """
 import argparse
@@ -14,7 +14,8 @@ import sys
 
 from source_check import check_changed, closure, direct_includes, read, read_before, touched
 
-# Where the build compiles several sources at a time. Those of the runtime are compiled one by one.
+# The build compiles several sources at a time in these folders. Those of the runtime are compiled
+# one by one.
 compiled_together = ("src", "autoscheduler", "tools/run")
 compiled_one_by_one = ("src/runtime",)
 

@@ -3,7 +3,7 @@
 Each source that has been touched since the commit in tools/checked_commit is read by itself, so that
 it names all that it uses, which builds of several sources at a time do not show; with --all, each
 source is. The tests are left out, and the peers of the benchmarks: what those include need not be
-installed. What has passed and not changed is not read again: see source_check.py.
+installed. A file that has passed and not changed is not read again: see source_check.py.
 """
 import argparse
 import pathlib

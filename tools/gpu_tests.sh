@@ -24,7 +24,7 @@ if [ -z "$is_built" ]; then
     cmake --build --preset release --target "${programs[@]##*/}"
 fi
 
-# What it needs besides the C library, which belongs to the machine.
+# Lists the libraries that it needs besides the C library, which belongs to the machine.
 libraries_of() {
     ldd "$1" | awk '$3 ~ /^\// { print $3 }' |
         grep -vE '/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so' || true

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the programs of this folder on the machine's GPU, each within a time limit, and prints a
-# table last: sh run.sh [PIPELINES]. So many random pipelines are compared. What the programs have
-# printed is in the folder logs. Ends with 1 if anything failed.
+# table last: sh run.sh [PIPELINES]. So many random pipelines are compared. The folder logs has what
+# the programs have printed. Ends with 1 if anything failed.
 pipelines=${1:-500}
 here=$(cd "$(dirname "$0")" && pwd)
 logs=$here/logs

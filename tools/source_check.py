@@ -1,4 +1,4 @@
-"""What the checks that compile one source file after the other share.
+"""This module holds what the checks that compile one source file after the other share.
 
 A file is checked again only if it, or a project file that it includes, or the command that checks
 it has changed since it last passed: a cache file remembers a hash for each.
@@ -42,7 +42,7 @@ def fingerprint(path, folders, salt):
 
 
 def save(cache, passed):
-    """As a whole and after each file, so that what is interrupted goes on where it was."""
+    """Writes it as a whole and after each file, so that what is interrupted goes on where it was."""
     if cache:
         partial = cache.with_suffix(".partial")
         partial.write_text(json.dumps(passed, indent=1))

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int size = 64;  // the generator's
 
-// So that rows that look alike have the largest products: without their mean, and longer.
+// Makes rows that look alike have the largest products: without their mean, and longer.
 Image<float> distinct(const Image<float> &picture) {
     Image<float> result(picture.width(), picture.height(), picture.channels());
     for (int c = 0; c < picture.channels(); c++) {

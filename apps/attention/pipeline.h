@@ -28,7 +28,7 @@ struct Attention {
         output(d, q, h) = sum(d, q, h) / total(q, h);
     }
 
-    // For at least 24 queries and 64 keys.
+    // Schedules for at least 24 queries and 64 keys.
     void schedule(const Target &target) {
         if (target.has_gpu_feature()) return schedule_for_gpu();
         // With AVX-512, 6 rows of 4 vectors are 24 of the 32 registers, as in gemm.

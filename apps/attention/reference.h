@@ -4,7 +4,7 @@
 
 namespace tessera::apps {
 
-// For each of the channels: of each row of `query`, the mean of the rows of `value`, weighted by
+// Returns, for each channel and each row of `query`, the mean of the rows of `value`, weighted by
 // the softmax of the row's products with those of `key`, over the square root of their length.
 Image<float> attention_reference(const Image<float> &query, const Image<float> &key,
                                  const Image<float> &value);

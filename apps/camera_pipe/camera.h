@@ -1,4 +1,4 @@
-// What a camera knows of itself, shared by the pipeline, its reference and the sampler.
+// Describes what a camera knows of itself, shared by the pipeline, its reference and the sampler.
 #pragma once
 
 namespace tessera::apps {

@@ -9,7 +9,7 @@
 namespace tessera::apps {
 
 struct CameraPipe {
-    // As in Camera.
+    // These are the settings of Camera.
     struct Settings {
         Func matrix_warm, matrix_cool;  // floats: column, row
         Expr warm_kelvin, cool_kelvin, kelvin;
@@ -156,7 +156,7 @@ private:
                mean(quads(x0, y0, colour), quads(x1, y1, colour));
     }
 
-    // Of two diagonals, the one along which the colour differs less.
+    // Chooses of two diagonals the one along which the colour differs less.
     Expr by_diagonal(Expr green_here, Func green_there, int colour, Expr left, Expr right,
                      Expr above, Expr below) {
         Expr rising = absd(quads(right, above, colour), quads(left, below, colour));

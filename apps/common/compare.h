@@ -10,7 +10,7 @@
 
 namespace tessera::apps {
 
-// How far a result may be from the reference: |a - b| <= absolute + relative * |b|.
+// Says how far a result may be from the reference: |a - b| <= absolute + relative * |b|.
 struct Tolerance {
     double absolute = 0;
     double relative = 0;

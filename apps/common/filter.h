@@ -1,7 +1,7 @@
 // An app's pipeline as a function that can be called. There are two programs of each app: one has
 // the compiler within itself, and compiles the app's generator when it starts (filter_jit.cpp); one
 // is linked with what the generator has been compiled to before, and with the runtime
-// (filter_library.cpp). Which one it is makes no difference to what an app does.
+// (filter_library.cpp). An app does the same in both.
 #pragma once
 
 #include "common/image.h"
@@ -69,7 +69,7 @@ struct PreparedFilter {
     std::string prepared;  // how: "compiled in 12.3 ms"
 };
 
-// What a compiled function takes.
+// Describes an argument that a compiled function takes.
 struct WantedArgument {
     std::string name;
     bool is_buffer;

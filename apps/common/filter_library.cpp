@@ -28,7 +28,7 @@ std::vector<WantedArgument> wanted_of(const tessera_filter_metadata_t &function)
     return wanted;
 }
 
-// What the compiled function is given, all in one place that does not move.
+// Holds what the compiled function is given, all in one place that does not move.
 struct Call {
     Library library;
     std::vector<FilterArgument> given;

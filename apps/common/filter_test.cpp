@@ -6,7 +6,7 @@
 
 using namespace tessera::apps;
 
-// Of what a program is told that asks its library for something else.
+// Checks what a program is told that asks its library for something else.
 #define REFUSED(call, message) CHECK_THROWS_WITH_AS(call, message, std::runtime_error)
 
 TEST_SUITE("filter") {

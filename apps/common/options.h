@@ -16,7 +16,7 @@ struct Options {
     int repeat = 1;      // how often to run for the time printed
 };
 
-// What an app asks of its command line.
+// Says what an app asks of its command line.
 struct AppInfo {
     std::string name;
     std::string description;

@@ -20,7 +20,7 @@ float sample_at(const uint8_t *bytes, int bits) {
     return float(value) / 65535.0f;
 }
 
-// Of `channels` 3 grey is repeated.
+// If `channels` is 3, grey is repeated.
 Image<float> loaded(const std::string &path, int channels) {
     const files::Array array = files::read_file(path, files::picture_formats());
     const int width = array.extent(0), height = array.extent(1), bits = array.type.bits;

@@ -10,8 +10,8 @@
 
 namespace tessera::apps {
 
-// `options.input` in [0, 1], resized to the size that the options ask for. Of `channels` 3, grey
-// is repeated and alpha dropped; of 0, all are kept.
+// `options.input` in [0, 1], resized to the size that the options ask for. If `channels` is 3, grey
+// is repeated and alpha dropped; if 0, all are kept.
 Image<float> load_floats(const Options &options, int channels);
 
 // `picture` in [0, 1] written to `options.output` with 8 or 16 bits, if there is an output.

@@ -5,9 +5,9 @@
 
 namespace tessera::apps {
 
-// Where the only update of `reduction` goes along `r`: reduce `lanes` side by side, so that
-// vectors are combined instead of numbers, and several of them, as each waits for the one before
-// it; then combine the lanes.
+// If the only update of `reduction` goes along `r`, reduces `lanes` side by side, so that vectors
+// are combined instead of numbers, and several of them, as each waits for the one before it; then
+// combines the lanes.
 inline void reduce_in_lanes(Func reduction, const RVar &r, int lanes, int vector) {
     RVar step("step"), of("of");
     Var lane("lane");
@@ -20,8 +20,8 @@ inline void reduce_in_lanes(Func reduction, const RVar &r, int lanes, int vector
 // On GPUs a warp has a row, of which each lane takes 4 neighbours at a time.
 constexpr int taken_at_once = 4 * 32;
 
-// Whether the lanes hold rows of so many columns (0: of any number) in registers, so that a row is
-// read from memory once.
+// Returns true if the lanes hold rows of so many columns (0: of any number) in registers, so that a
+// row is read from memory once.
 inline bool are_held(int columns) {
     return columns > 0 && columns % taken_at_once == 0 && columns <= 16 * taken_at_once;
 }
@@ -47,8 +47,8 @@ inline void rows_by_warps(Func output, const Var &x, const Var &y, const Var &ro
         .gpu_lanes(lane);
 }
 
-// What the rows at the loop `at` over warps of `consumer` are computed of. If they are not held,
-// they are read again from the first cache.
+// Keeps the rows in registers at the loop `at` over warps of `consumer`. If they do not fit, they
+// are read again from the first cache.
 inline void hold_rows(Func rows, const Var &x, const Func &consumer, const Var &at, int columns) {
     if (!are_held(columns)) return;
     Var lane("lane"), step("step");
@@ -59,8 +59,8 @@ inline void hold_rows(Func rows, const Var &x, const Func &consumer, const Var &
         .gpu_lanes(lane);
 }
 
-// As reduce_in_lanes: the lanes of a warp reduce the row, and then what each of them has. At the
-// loop `at` of `consumer`, by which each warp has a row.
+// Reduces like reduce_in_lanes: the lanes of a warp reduce the row, and then what each of them has.
+// At the loop `at` of `consumer`, by which each warp has a row.
 inline void reduce_by_warps(Func reduction, const RVar &r, const Func &consumer, const Var &at,
                             int columns) {
     RVar step("step"), of("of"), quad("quad");
@@ -91,8 +91,8 @@ inline void reduce_by_rows_of_warps(Func reduction, const RVar &r, const Func &c
     reduction.update().reorder(of, row).unroll(of).gpu_threads(row);
 }
 
-// Whether an output of two dimensions of floats takes more than 8 MB: a good part of the last
-// cache.
+// Returns true if an output of two dimensions of floats takes more than 8 MB: a good part of the
+// last cache.
 inline Expr is_large(Func output) {
     const OutputImageParam buffer = output.output_buffer();
     return cast<int64_t>(buffer.dim(0).extent()) * buffer.dim(1).extent() > (1 << 21);

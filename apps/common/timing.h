@@ -12,7 +12,7 @@ struct Times {
     int count = 0;
 };
 
-// How long one call takes, in milliseconds.
+// Returns how long one call takes, in milliseconds.
 double milliseconds(const std::function<void()> &work);
 
 // Call `work` `count` times and time each call.

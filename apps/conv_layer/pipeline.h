@@ -57,8 +57,8 @@ struct ConvLayer {
 
 private:
     // A block has 128 channels of 20 x 4 places, a thread two groups of 4 channels, 64 apart, of 5
-    // places in a row: the sums are in its registers. What a block reads of 8 input channels is in
-    // its memory.
+    // places in a row: the sums are in its registers. The block's memory holds what it reads of 8
+    // input channels.
     void schedule_for_gpu() {
         Var block("block"), rows("rows"), quad("quad"), turn("turn"), turn_x("turn_x"),
             turn_y("turn_y"), u("u"), v("v");
@@ -80,8 +80,8 @@ private:
         Func staged = input.in(conv), window = staged.in(conv), weights = filter.in(conv);
         const std::vector<Var> place = staged.args(), weight = weights.args();
         window.compute_at(conv, quads).vectorize(place[0]).unroll(place[1]);  // four by one load
-        // What threads do several times is inside of their loops: they wait for one another after
-        // each turn of a loop around them.
+        // Work that threads repeat is a loop inside theirs: they wait for one another after each
+        // turn of a loop around them.
         staged.compute_at(conv, chunk)
             .split(place[1], turn_x, u, 4, guard)
             .split(place[2], turn_y, v, 4, guard)

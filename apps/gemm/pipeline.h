@@ -48,13 +48,13 @@ struct Gemm {
         // vectors of b and one value of a.
         const int vector = target.natural_vector_size<float>();
         const int wide = vector >= 16 ? 4 : 2;
-        // The output is the whole product. As its sizes are known, so is where tiles that are moved
-        // inwards begin, which each call computed before: an eighth of the time of 16x16x16.
+        // The output is the whole product. Its sizes are known, and so is where tiles that are
+        // moved inwards begin, which each call computed before: an eighth of the time of 16x16x16.
         output.bound(x, 0, width).bound(y, 0, height);
         if (options.has_small) schedule_small(wide, vector);
 
-        // Where the matrix is a few columns or rows wider than a multiple of the large tiles,
-        // smaller ones waste less.
+        // If the matrix is a few columns or rows wider than a multiple of the large tiles, smaller
+        // ones waste less.
         const Expr is_odd =
             33 * padded_size(wide / 2 * vector, 8) < 32 * padded_size(wide * vector, 6);
         const Expr is_large = width >= wide * vector && height >= 8;
@@ -115,8 +115,8 @@ private:
         left.in(product).compute_at(product, yg).vectorize(i).unroll(y);  // four by one load
     }
 
-    // What a block reads in a step. Copies of rows are begun two steps ahead. Where a matrix has to
-    // be turned, neighbouring threads load what lies side by side.
+    // Stages what a block reads in a step. Copies of rows are begun two steps ahead. If a matrix
+    // has to be turned, neighbouring threads load what lies side by side.
     void stage(Func f, const Var &inner, const Var &outer, bool is_transposed, const RVar &step) {
         f.compute_at(product, step).store_in(MemoryType::GPUShared);
         if (!options.transpose_a && !options.transpose_b) {
@@ -182,11 +182,12 @@ private:
 
     void in_parallel(Stage stage) {
         stage.split(y, block, y, 8, TailStrategy::GuardWithIf).parallel(block).parallel(x);
-        // What a tile is stored to comes while its sums are computed: the stores would wait for it.
+        // The output's elements of a tile are fetched while its sums are computed: the stores would
+        // wait for them.
         stage.prefetch(output, y, y, 0);
     }
 
-    // How much is computed with tiles of this size.
+    // Returns how much is computed with tiles of this size.
     Expr padded_size(int tile_width, int tile_height) const {
         auto rounded = [](const Expr &size, int to) { return (size + to - 1) / to * to; };
         return rounded(width, tile_width) * rounded(height, tile_height);

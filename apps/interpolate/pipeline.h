@@ -72,8 +72,8 @@ struct Interpolate {
     }
 
 private:
-    // Of the filled levels every other one is computed where it is read. A thread has 2 x 2 pixels
-    // of the finest ones, which share what they read of the coarser level.
+    // Every other filled level is computed where it is read. A thread has 2 x 2 pixels of the
+    // finest ones, which share what they read of the coarser level.
     void schedule_for_gpu() {
         for (size_t j = 1; j < downsampled.size(); j++)
             tile_for_gpu(downsampled[j], 4, 1, j < 5 ? 32 : 8, 8);  // coarse ones are small

@@ -68,7 +68,7 @@ Level premultiplied(const Image<float> &input, int margin) {
     return level;
 }
 
-// What is missing of `level` comes from the next coarser one.
+// Fills what is missing of `level` from the next coarser one.
 Level filled(const Level &level, const Level &coarse, int width, int height) {
     Level result(0, width, height);
     result.fill([&](int x, int y) {

@@ -39,7 +39,7 @@ struct LayerNorm {
         for (Func f : {sum, mean, squares, factor}) f.compute_at(output, y);
         reduce_in_lanes(sum, r, 4 * vector, vector);
         reduce_in_lanes(squares, r, 4 * vector, vector);
-        // What would not stay in the caches goes past them.
+        // An output that would not stay in the caches goes past them.
         output.specialize(is_large(output)).stream_stores();
     }
 

@@ -74,7 +74,7 @@ struct LocalLaplacian {
         }
         if (remapped.size() == 1) return;
         // Half of the rows that a row of the first level is made of were made for the row before,
-        // and these of rows of remapped[0]. Where the output reads remapped[0] it is inlined: to
+        // and these of rows of remapped[0]. remapped[0] is inlined where the output reads it: to
         // compute it again costs less than eight pictures of memory.
         const Var strip("strip");
         remapped[1].split(y, strip, y, 16).reorder(x, y, k, strip).vectorize(x, vector);
@@ -100,7 +100,7 @@ private:
         tile(output, 32);
         collapsed[0].compute_at(output, xi);  // the colours share the gain
         if (remapped.size() == 1) return;
-        // What is remapped is not stored: each pixel is computed for two of the rows that it is in.
+        // Remapped values are not stored: each pixel is computed for two of the rows that it is in.
         rows.compute_at(remapped[1], xo).gpu_threads(x, y);
     }
 

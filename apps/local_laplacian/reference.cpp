@@ -70,7 +70,7 @@ Pyramid gaussian_pyramid(Plane finest, int levels) {
     return pyramid;
 }
 
-// What level j adds to the one above it; the coarsest level is all its own.
+// Returns what level j adds to the one above it; the coarsest level is all its own.
 float laplacian(const Pyramid &gaussian, int j, int x, int y) {
     float value = gaussian[size_t(j)].get(x, y);
     if (j + 1 == int(gaussian.size())) return value;
@@ -81,7 +81,7 @@ class Filter {
 public:
     Filter(const Image<uint16_t> &picture, const LocalLaplacianSettings &wanted)
         : input(picture), settings(wanted),
-          // What the outermost pixel of the coarsest level sees of the finest one.
+          // The outermost pixel of the coarsest level sees so much of the finest one.
           margin(3 << (settings.pyramid_levels - 1)) {}
 
     Image<uint16_t> run() {

@@ -2,7 +2,7 @@
 
 namespace tessera::apps {
 
-// How the values around a place of a picture are weighted.
+// Says how the values around a place of a picture are weighted.
 enum class ResizeKernel { Box, Linear, Cubic, Lanczos };
 
 constexpr ResizeKernel resize_kernels[] = {ResizeKernel::Box, ResizeKernel::Linear,

@@ -2,7 +2,7 @@
 
 namespace tessera::apps {
 
-// Of the sample picture, in pixels.
+// The size of the sample picture, in pixels.
 constexpr int sample_width = 768, sample_height = 512;
 
 }  // namespace tessera::apps

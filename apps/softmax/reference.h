@@ -4,7 +4,7 @@
 
 namespace tessera::apps {
 
-// Of each row: e^value over the sum of these.
+// Returns, for each row: e^value over the sum of these.
 Image<float> softmax_reference(const Image<float> &input);
 
 }  // namespace tessera::apps

@@ -66,8 +66,8 @@ struct Unsharp {
 
 private:
     // A block has a tile of 58 x 12, a thread two pixels of two rows, so that of gray there are 64
-    // in a row. What threads do several times is inside of their loops: they wait for one another
-    // after each turn of a loop around them.
+    // in a row. Work that threads repeat is a loop inside theirs: they wait for one another after
+    // each turn of a loop around them.
     void schedule_for_gpu() {
         Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), pixel("pixel"), row("row"), turn_x("turn_x"),
             turn_y("turn_y");

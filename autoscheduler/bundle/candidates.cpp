@@ -9,7 +9,7 @@ std::vector<PlannedCandidate> candidates_to_measure(const Workload &workload,
                                                     const Machine &machine, size_t count,
                                                     uint64_t seed, const TuningLog &log) {
     Evolution evolution(workload, machine, seed);
-    // What may be refused when it runs is no use to a machine that makes no others.
+    // A candidate that may be refused when it runs is no use to a machine that makes no others.
     auto is_useless = [](const Candidate &c) { return may_refuse_sizes(c.plan); };
     std::vector<Candidate> all = evolution.by_rules();
     all.insert(all.begin() + 1, evolution.choose(all));

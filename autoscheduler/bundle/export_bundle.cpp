@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    // That of this machine makes no libraries for others.
+    // The linker of this machine makes no libraries for others.
     void require_linker() const {
         const Target here = get_host_target();
         if (!options.linker.empty() || (target.arch == here.arch && target.bits == here.bits))

@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// What the lines of a log of measurements are.
+// Describes the lines of a log of measurements.
 struct LogLines {
     bool is_there = false;  // the file
     size_t records = 0, damaged = 0;

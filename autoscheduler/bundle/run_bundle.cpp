@@ -112,7 +112,7 @@ private:
     std::vector<void *> inputs;
 };
 
-// What tells one measurement from others.
+// Returns a key that tells one measurement from others.
 std::string key_of(const json &record) {
     std::string key;
     for (const char *part : {"compiler", "algorithm", "shape", "target", "cores", "schedule"})

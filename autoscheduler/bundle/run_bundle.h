@@ -2,7 +2,7 @@
 #include <ostream>
 #include <string>
 
-// What tessera-measure does; it knows nothing of the compiler.
+// This file has what tessera-measure does; it knows nothing of the compiler.
 namespace tessera::autoscheduler {
 
 struct BundleOptions {

@@ -128,7 +128,7 @@ TEST_SUITE("autoscheduler, by its names") {
                   .find("autoscheduler.trials is a number of at least 0, not 'many'") !=
               std::string::npos);
         CHECK(refusal_of({"tesera"}).find("did you mean tessera?") != std::string::npos);
-        // Where the pipeline asks for it.
+        // Here the pipeline asks for the autoscheduler.
         for (const AutoschedulerParams &params :
              {AutoschedulerParams("simple", {{"paralelism", "2"}}),
               AutoschedulerParams("tessera", {{"trials", "many"}}),

@@ -65,7 +65,7 @@ void export_to(const Folder &folder) {
     CHECK(answer == str("0: ", folder.file("bundled"), ": 4 candidates\n"));
 }
 
-// In the place of a candidate.
+// Puts this C function in the place of a candidate.
 void put_c(const Folder &folder, const std::string &library, const std::string &body) {
     std::ofstream(folder.file("c.c")) << "int tessera_candidate_argv(void **a) {" << body << "}\n";
     const std::string command = str(C_COMPILER, " -w -O0 -shared -fPIC -o ",
@@ -112,7 +112,7 @@ TEST_SUITE("autoscheduler, bundles") {
 
         make_last_the_fastest(log, folder.text("log.jsonl"));
 
-        // As if they had been measured here.
+        // This goes as if they had been measured here.
         const std::string replayed =
             answer_to({"-g", "bundled", "-o", folder.path, "-e", "schedule", "-n", "replayed",
                        "target=host", "autoscheduler=tessera", "autoscheduler.trials=0",

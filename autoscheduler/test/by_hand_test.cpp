@@ -293,7 +293,7 @@ TEST_SUITE("autoscheduler, beside schedules by hand") {
         CHECK(Pipeline(g).schedule_as_cpp() == before);
     }
     TEST_CASE("partial schedules at random are scheduled to the end, or refused") {
-        // That updates have no schedule where their Func has.
+        // Drops the warnings that updates have no schedule where their Func has one.
         const WarningHandler before = set_warning_handler([](const std::string &) {});
         int scheduled = 0;
         constexpr int pipelines = 60;

@@ -23,7 +23,7 @@ Behaviour behaviour = Behaviour::Good;
 
 }  // namespace
 
-// What a candidate does when it runs, as the test has it then.
+// A candidate does this when it runs, as the test has set it.
 extern "C" int32_t autoscheduler_test_probe(int32_t x) {
     switch (behaviour) {
     case Behaviour::Good: return x;
@@ -91,7 +91,7 @@ Measurement measured_with(Behaviour b, const MeasureOptions &options, const Func
     behaviour = b;
     const std::vector<Measurement> all = measurer({plain});
     behaviour = Behaviour::Good;
-    // Whatever the one did, the next one is measured.
+    // The next one is measured, whatever the one did.
     CHECK(measurer({plain})[0].outcome == Outcome::Measured);
     return all.at(0);
 }
@@ -161,7 +161,7 @@ TEST_SUITE("autoscheduler, measurement") {
         };
         MeasuringProcesses processes(0, {.run_seconds = 0.001});
         processes.run_reference(prepare({1, 1, 1}));
-        // Where it is measured at first, the first one is the faster one.
+        // The first one is the faster one when it is measured at first.
         const std::vector<Measurement> all =
             processes.in_turns({prepare({2, 20, 30}), prepare({10, 10, 10})});
         CHECK(all[0].milliseconds >= 20);
@@ -170,7 +170,7 @@ TEST_SUITE("autoscheduler, measurement") {
         CHECK(all[1].milliseconds < 20);
     }
     TEST_CASE("while one runs on all cores, others do not compile") {
-        // What the second one, which never comes to an end, has done so far.
+        // Counts what the second one, which never comes to an end, has done so far.
         auto *work = static_cast<volatile uint64_t *>(mmap(
             nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
         const auto sleep = [](int milliseconds) {

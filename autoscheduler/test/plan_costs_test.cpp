@@ -8,7 +8,7 @@ namespace {
 
 TEST_SUITE_BEGIN("autoscheduler, costs of plans");
 
-// What a loop tree of the whole schedule says.
+// Holds what a loop tree of the whole schedule says.
 struct Whole {
     std::optional<Cost> cost;
     ProgramFeatures features;

@@ -182,7 +182,7 @@ TEST_CASE("rows of what comes from far away may be fetched ahead") {
     plan.functions[output].stages[0].prefetch = 2;
     CHECK(count_of<program::PrefetchDirective>(problem, plan) == 1);
     CHECK(outcome_of(problem, plan) == Outcome::Measured);
-    // What is computed within the loop is near.
+    // Values that are computed within the loop are near.
     plan.functions[output - 1].place = Place::Row;
     plan.functions[output - 1].at = int(output);
     CHECK(count_of<program::PrefetchDirective>(problem, plan) == 0);

@@ -174,7 +174,7 @@ TEST_CASE("rows that are a power of two of bytes apart take more of a cache than
     CHECK(room_in(box(1024, 64), box(1024, 1024), 4) == bytes_in(box(1024, 64), 4, 0, 1024));
     CHECK(room_in(box(64, 1), box(1024, 1024), 4) == 4096);
 
-    // Where there are 1024 columns, those of a block of sums are no longer in the second cache.
+    // With 1024 columns, those of a block of sums are no longer in the second cache.
     auto cycles_per_sum = [](int size) {
         Var x("x"), y("y");
         Func out("out");

@@ -7,7 +7,7 @@ namespace {
 
 TEST_SUITE_BEGIN("autoscheduler, quotients in indices");
 
-// How the first index that the last stage reads by grows with the stage's first variable.
+// Returns how the first index that the last stage reads by grows with the stage's first variable.
 Growth growth_of(const std::function<Expr(Var)> &index) {
     Var x("x");
     ImageParam in(Float(32), 1, "in");
@@ -15,7 +15,7 @@ Growth growth_of(const std::function<Expr(Var)> &index) {
     f(x) = in(index(x));
     f.set_estimates({{0, 100}});
     const Graph graph(program::Algorithm({f.function()}), program::schedule_of({f.function()}));
-    // That of the image by its own name is the first stage.
+    // The first stage reads the image by its own name.
     return graph.stages.back().accesses[0].index[0].growth(0);
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("growths go through one another") {
     CHECK(std::isnan(through(half, Growth::linear(3)).within));
 }
 
-// As channels of a grouped convolution are read.
+// The index is that of channels of a grouped convolution.
 AccessPattern pattern_of_groups(bool is_promised, int lanes) {
     Var c("c");
     ImageParam in(Float(32), 1, "in");

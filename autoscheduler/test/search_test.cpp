@@ -71,7 +71,7 @@ TEST_SUITE("autoscheduler, search") {
             TuningLog log(file.path, problem.workload, 2);
             first = search(problem.workload, problem.machine, quick(8, &log));
             CHECK(log.best()->first == first.schedule);
-            // As if it had been lucky.
+            // The schedule now looks as if it had been lucky.
             log.add_in_turns(first.schedule, {Outcome::Measured, 1e6, ""}, {});
             CHECK_FALSE(log.best()->first == first.schedule);
         }
@@ -100,7 +100,7 @@ TEST_SUITE("autoscheduler, search") {
             for (const Trial &t : result.trials) first.push_back(t.measurement.milliseconds);
             CHECK(log.size() == 8);
         }
-        // As if the program had been killed while it wrote.
+        // The log now looks as if the program had been killed while it wrote.
         std::ofstream(file.path, std::ios::app) << "{\"version\": 1, \"algorithm\": \"12";
         TuningLog log(file.path, problem.workload, 2);
         CHECK(log.size() == 8);

@@ -72,7 +72,7 @@ private:
     WarningHandler before;
 };
 
-// How many directives of this kind the schedule has for stages.
+// Returns how many directives of this kind the schedule has for stages.
 template<typename Directive> int count_in(const program::Schedule &schedule) {
     return int(std::ranges::count_if(schedule.steps, [](const program::Step &step) {
         const auto *s = std::get_if<program::StageStep>(&step.what);

@@ -67,7 +67,7 @@ struct TemporaryFolder {
     }
 };
 
-// What a generator's executable prints, and what it complains about.
+// Holds what a generator's executable prints, and what it complains about.
 struct Answer {
     int status = 0;
     std::string out, errors;

@@ -61,7 +61,7 @@ double evaluate(const TrainingLog &log, const BoostedTrees &model) {
     return in_order;
 }
 
-// As the user asks for it; false: the shipped model is not that good.
+// Says how good the shipped model must be; evaluate_shipped() returns false if it is not.
 struct EvaluateOptions {
     std::vector<std::string> logs;
     double pairs = 0;     // the least part of the pairs that are held out to be in order

@@ -21,7 +21,7 @@ public:
     }
 
 private:
-    // What follows an operator in networks: a bias and a limit.
+    // Adds what follows an operator in networks: a bias and a limit.
     Func finished(const Func &f, const std::vector<Var> &args, const Var &channel) {
         if (random.one_in(2)) return f;
         ImageParam bias(Float(32), 1, "bias");

@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler::training {
 
-// How well a model tells the schedules of a pipeline apart, in the mean of all pipelines.
+// Says how well a model tells the schedules of a pipeline apart, in the mean of all pipelines.
 struct Quality {
     size_t programs = 0, groups = 0;
     // Holds the part of the pairs of schedules that differ by more than 5 % whose order is right.

@@ -207,7 +207,7 @@ private:
         f(args()) += to(Float(32), from.f(x, y, r)) * (cast<float>(r + c) + 0.25f);
         nodes.push_back({f, Float(32), from.shrunk});
     }
-    // How often each brightness comes up, and a map of the image by it.
+    // Counts how often each brightness comes up, and maps the image by it.
     void add_histogram(const Node &from) {
         const int w = width >> from.shrunk, h = height >> from.shrunk;
         Func count("count" + std::to_string(nodes.size()));

@@ -216,7 +216,8 @@ public:
     TuningTask task;
 
 private:
-    // What was found, or something that the log has and that the search did not come across.
+    // Returns what was found, or something that the log has and that the search did not come
+    // across.
     SearchResult best_of_all() const {
         SearchResult r = search->result();
         const auto logged = log->best();
@@ -242,7 +243,7 @@ private:
         job.generator = name;
         job.params = command.params;
         job.source = &source;
-        // That there is one lets the generator leave its own schedule out.
+        // An autoscheduler in the context lets the generator leave its own schedule out.
         return create_generator(job, GeneratorContext(command.target, {"tessera"}));
     }
     std::string source() const {
@@ -261,8 +262,8 @@ private:
     SearchResult best;  // when it is finished
 };
 
-// Does something for one pipeline after the other. Of several those that fail are told of at once,
-// and left out.
+// Does something for one pipeline after the other. If there are several, those that fail are
+// reported at once, and left out.
 class Jobs {
 public:
     using Each = std::function<void(Job &)>;

@@ -1,4 +1,5 @@
-// How good the schedules of autoschedulers are, beside those that the apps have: README.md.
+// Measures how good the schedules of autoschedulers are, beside those that the apps have:
+// README.md.
 #include "autoscheduler/blas.h"
 #include "autoscheduler/operators.h"
 #include "cpu/implementation.h"
@@ -45,7 +46,7 @@ AutoschedulerParams params_of(const std::string &name, const Options &options) {
              {"parallelism", threads}}};
 }
 
-// What others make of the problem: a library, and other compilers.
+// Adds what others make of the problem: a library, and other compilers.
 void add_others(const std::shared_ptr<Data> &data, const Options &options,
                 std::vector<Implementation> &all) {
     for (Implementation &i : blas_implementations(data, options.blas)) all.push_back(std::move(i));
@@ -53,7 +54,7 @@ void add_others(const std::shared_ptr<Data> &data, const Options &options,
     for (Implementation &i : peer_implementations(data, options.peers)) all.push_back(std::move(i));
 }
 
-// How much faster than the app's own schedule each one was, over all cases.
+// Sums up how much faster than the app's own schedule each one was, over all cases.
 class Summary {
 public:
     void add(const std::string &name, double ratio) {
@@ -127,8 +128,8 @@ search_for(const autoscheduler::TuningProblem &problem, const Options &options,
     return autoscheduler::search(problem.workload, problem.machine, of_search);
 }
 
-// What an operator comes to: by rules, by the model alone, and measured; and what the machine could
-// do.
+// Prints what an operator comes to: by rules, by the model alone, and measured; and what the
+// machine could do.
 void run_operator(const Operator &op, const Options &options) {
     using namespace autoscheduler;
     const Target target = get_host_target();
@@ -182,7 +183,7 @@ void run_with_constants(const Options &options) {
     }
 }
 
-// What the rules come to without compiling anything: the least estimated time, and the work.
+// Prints what the rules come to without compiling anything: the least estimated time, and the work.
 void estimate_by_rules(const Pipeline &pipeline, const Target &target, const Problem &problem,
                        const Options &options) {
     using namespace autoscheduler;

@@ -24,7 +24,7 @@ Expr padded(const ImageParam &image, const std::vector<Expr> &at, const std::vec
 int extent_of(int size, int taps, int stride, int pad, int dilation = 1) {
     return (size + 2 * pad - dilation * (taps - 1) - 1) / stride + 1;
 }
-// Of this size, whatever is asked for, as tensors of TVM are.
+// Promises that the output has this size, whatever is asked for, as tensors of TVM do.
 Pipeline promised(Func f, const std::vector<int> &sizes) {
     for (size_t d = 0; d < sizes.size(); d++) f.bound(f.args()[d], 0, sizes[d]);
     return Pipeline(f);
@@ -61,7 +61,7 @@ Operator conv_2d(const char *name, const Convolution &s, int groups, int dilatio
                                          y * s.stride + r.z * dilation - s.pad, n},
                                         {s.width, s.height});
                 if (!is_layer) return promised(f, {s.out, w, h, batch});
-                // With what batch normalisation comes to, and a limit.
+                // This adds what batch normalisation comes to, and a limit.
                 ImageParam scale(Float(32), 1, "scale"), bias(Float(32), 1, "bias");
                 Func layer("layer");
                 layer(c, x, y, n) = max(f(c, x, y, n) * scale(c) + bias(c), 0.0f);
@@ -160,7 +160,7 @@ Operator norm(int size, int batch) {
             }};
 }
 
-// What attention begins with: a transpose, products of a batch, a softmax.
+// Returns what attention begins with: a transpose, products of a batch, a softmax.
 Operator attention(int length, int heads, int depth, int batch) {
     return {"TBS", text({length, heads, depth}, batch),
             2.0 * batch * heads * length * length * depth, [=] {

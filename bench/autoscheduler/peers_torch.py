@@ -1,4 +1,4 @@
-"""How long PyTorch takes for the operators of `bench_autoscheduler --operators`, on this machine's CPU.
+"""Measures how long PyTorch takes for the operators of `bench_autoscheduler --operators`, on this CPU.
 
 Reads that program's table from stdin and prints for each row the milliseconds of PyTorch, the least
 of both of its layouts, and how many times as fast ours is. `--threads`: as there.

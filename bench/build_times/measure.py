@@ -1,4 +1,4 @@
-"""How long it takes to build and to start with Tessera, beside other compilers: README.md."""
+"""Measures how long it takes to build and to start with Tessera, beside other compilers: README.md."""
 import argparse
 import collections
 import json
@@ -47,7 +47,7 @@ def agrees(printed, expected):
 
 
 def works(what, who, command, expected):
-    """Whether it can take part: a peer that is not built, fails, or prints something else cannot."""
+    """Returns True if it can take part: a peer that is not built, fails, or prints something else cannot."""
     if not os.path.exists(command[0]):
         print(f"left out: {what}, {who}: {command[0]} is not built")
         return False

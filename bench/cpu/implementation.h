@@ -1,4 +1,4 @@
-// Who computes a problem: ours, a library, another compiler.
+// An implementation computes a problem: ours, a library, another compiler.
 #pragma once
 
 #include "cpu/problem.h"

@@ -1,4 +1,4 @@
-// What computes the same in a library; none for a problem that it has no function for.
+// These compute the same in a library; none for a problem that it has no function for.
 #pragma once
 
 #include "cpu/implementation.h"

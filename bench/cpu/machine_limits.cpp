@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What keeps a result from being dropped as unused.
+// Keeps a result from being dropped as unused.
 template<typename T>
 void keep(T &value) {
     asm volatile("" : : "g"(&value) : "memory");
@@ -146,7 +146,8 @@ Memory allocate(size_t bytes) {
     return m;
 }
 
-// Of copies whose source and target together have so many bytes, over all threads.
+// Returns the bandwidth of copies whose source and target together have so many bytes, over all
+// threads.
 double copy_bandwidth(int threads, size_t bytes) {
     const size_t part = bytes / 2 / size_t(threads) / 4096 * 4096;
     const int times = int(std::max<size_t>(1, (size_t(64) << 20) / bytes));

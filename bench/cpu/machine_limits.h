@@ -1,4 +1,4 @@
-// What the machine can do at most, measured now: others use it, too, and its clock changes.
+// Measures what the machine can do at most, now: others use it, too, and its clock changes.
 #pragma once
 
 #include "cpu/problem.h"
@@ -8,7 +8,7 @@
 
 namespace tessera::bench {
 
-// Of all threads together.
+// The limits are of all threads together.
 struct Limits {
     struct Bandwidth {
         double bytes;  // of what is read and written, over all threads

@@ -1,4 +1,4 @@
-// How fast compiled pipelines are, beside other libraries and compilers: README.md.
+// Measures how fast compiled pipelines are, beside other libraries and compilers: README.md.
 #include "cpu/implementation.h"
 #include "cpu/machine_limits.h"
 #include "cpu/measure.h"
@@ -36,7 +36,7 @@ struct Row {
     double limit = 0;             // milliseconds
     std::vector<Timing> fewer;    // with as few threads as were measured
 
-    // How many times as fast as with fewer threads; 0 if that is not known.
+    // Returns how many times as fast it is as with fewer threads; 0 if that is not known.
     double speed_up(const Timing &t) const {
         auto before = std::ranges::find(fewer, t.name, &Timing::name);
         return before == fewer.end() ? 0 : before->best / t.best;
@@ -189,7 +189,7 @@ void set_environment(char **argv) {
 int main(int argc, char **argv) {
     set_environment(argv);
     Options options;
-    // Where the build of the peers writes it: beside this program.
+    // The build of the peers writes the list beside this program.
     options.peers = std::filesystem::read_symlink("/proc/self/exe").replace_filename("peers.txt");
     CLI::App app{"Times of compiled pipelines beside those of other libraries and compilers."};
     app.add_option("--filter", options.filter, "a regex: the cases whose name and size it matches");

@@ -38,7 +38,7 @@ double median(std::vector<double> v) {
     return v.size() % 2 ? v[v.size() / 2] : (v[v.size() / 2 - 1] + v[v.size() / 2]) / 2;
 }
 
-// How many calls make a sample, from the second and third call.
+// Returns how many calls make a sample, from the second and third call.
 int calls_of(const Implementation &i) {
     i.run();
     const double start = now();
@@ -48,7 +48,7 @@ int calls_of(const Implementation &i) {
 }
 
 // Waits until the threads of the implementation before sleep: those of OpenMP spin for tens of ms,
-// OpenBLAS's for 130. What other threads worked is known at the ticks of the system's clock only,
+// OpenBLAS's for 130. The work of other threads is known at the ticks of the system's clock only,
 // up to 10 ms apart: a look is longer.
 void wait_until_quiet() {
     constexpr int most_looks = 50;

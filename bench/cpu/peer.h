@@ -1,4 +1,4 @@
-// What a peer's shared library offers: `bench_peer()` is the only function that it exports.
+// A peer's shared library offers this: `bench_peer()` is the only function that it exports.
 #pragma once
 
 extern "C" {
@@ -17,7 +17,7 @@ struct Peer {
     const char *(*last_error)();  // of this thread: what the peer's error handler was told
     int count;
     const PeerFunction *functions;
-    // Of a buffer (tessera_buffer_t) that functions of this peer have had on a device.
+    // These are for a buffer (tessera_buffer_t) that functions of this peer have had on a device.
     int (*device_sync)(void *buffer);
     int (*copy_to_host)(void *buffer);
 };

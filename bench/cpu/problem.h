@@ -1,5 +1,5 @@
-// What is computed, independent of who does: names, types and sizes of arguments, and how much work
-// it is.
+// A problem says what is computed, whoever does it: names, types and sizes of arguments, and how
+// much work it is.
 #pragma once
 
 #include <tessera.h>
@@ -11,7 +11,7 @@
 
 namespace tessera::bench {
 
-// Of a buffer; dense, the first dimension innermost.
+// The shape of a buffer; dense, the first dimension innermost.
 struct Shape {
     std::string name;
     Type type;
@@ -36,7 +36,7 @@ struct Problem {
     double bar = 1;           // what the ratio peer / ours should be at least
 };
 
-// Whether its params say `name=true`.
+// Returns true if its params say `name=true`.
 bool is_set(const Problem &problem, const std::string &name);
 
 // Memory for a problem's arguments, the inputs filled with random numbers: floats in [0, 1),
@@ -60,7 +60,8 @@ private:
     std::map<std::string, Buffer<>> inputs;
 };
 
-// Of all elements: the largest difference, over the largest magnitude in `expected` if floats.
+// Returns the largest difference of all elements, over the largest magnitude in `expected` if
+// floats.
 double difference(const Buffer<> &result, const Buffer<> &expected);
 
 }  // namespace tessera::bench

@@ -100,8 +100,8 @@ Problem interpolate() {
     return p;
 }
 
-// Where its brightness rounds the other way, a pixel takes another detail from the table, which is
-// 256 steps between two levels long.
+// A pixel whose brightness rounds the other way takes another detail from the table, which is 256
+// steps between two levels long.
 Problem local_laplacian(const std::vector<int> &photo) {
     const double alpha = 1.0 / 7;
     Problem p = with_scalars(picture("local_laplacian", "local_laplacian", u16, photo, 1.3),

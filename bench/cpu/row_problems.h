@@ -4,7 +4,7 @@
 
 namespace tessera::bench {
 
-// What networks compute row by row, and attention, which is made of it and of products.
+// Returns what networks compute row by row, and attention, which is made of it and of products.
 std::vector<Problem> row_problems();
 
 }  // namespace tessera::bench

@@ -22,7 +22,8 @@ Pipeline pipeline_of(const Problem &problem, const AutoschedulerParams &schedule
 
 namespace {
 
-// What the compiled code is called with: pointers to buffers, and to scalars, which are kept here.
+// Holds what the compiled code is called with: pointers to buffers, and to scalars, which are kept
+// here.
 struct Arguments {
     std::vector<void *> pointers;
     std::vector<std::unique_ptr<tessera_scalar_value_t>> scalars;

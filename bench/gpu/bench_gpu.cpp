@@ -1,5 +1,5 @@
-// How fast pipelines run on this machine's GPU, beside a copy of the same bytes by the driver.
-// Prints a table; ends with 1 if there is no GPU or a result is wrong.
+// Measures how fast pipelines run on this machine's GPU, beside a copy of the same bytes by the
+// driver. Prints a table; ends with 1 if there is no GPU or a result is wrong.
 #include "gpu/card.h"
 #include "tessera.h"
 #include "tessera_runtime_cuda.h"
@@ -44,7 +44,7 @@ double time_of(const std::function<void()> &call, const std::function<void()> &w
     return best;
 }
 
-// Of buffers of so many bytes; as many are read as written.
+// Times copies of buffers of so many bytes; as many are read as written.
 double time_of_driver_copy(int64_t bytes) {
     Buffer<uint8_t> a(int(bytes / 4096), 4096), b(int(bytes / 4096), 4096);
     a.set_host_dirty();

@@ -1,6 +1,6 @@
-// How fast the apps run on this machine's GPU, beside programs of Halide, cuBLAS, and a copy by the
-// driver of the same bytes: README.md. Ends with 1 if there is no GPU, or a result of ours is
-// wrong.
+// Measures how fast the apps run on this machine's GPU, beside programs of Halide, cuBLAS, and a
+// copy by the driver of the same bytes: README.md. Ends with 1 if there is no GPU, or a result of
+// ours is wrong.
 #include "cpu/problems.h"
 #include "gpu/card.h"
 #include "gpu/contender.h"

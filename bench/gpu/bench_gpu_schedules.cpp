@@ -1,6 +1,6 @@
-// How fast the apps run on this machine's GPU with several schedules each, all compiled here:
-// README.md. A schedule is first tried in a process of its own, so that a fault on the device ends
-// no other.
+// Measures how fast the apps run on this machine's GPU with several schedules each, all compiled
+// here: README.md. A schedule is first tried in a process of its own, so that a fault on the device
+// ends no other.
 #include "base/subprocess.h"
 #include "cpu/problems.h"
 #include "gpu/contender.h"
@@ -32,7 +32,7 @@ std::shared_ptr<Data> data_of(const Problem &problem) {
 
 std::string title_of(const Problem &p) { return p.name + " " + p.size; }
 
-// Why the schedule cannot be used; empty if it can.
+// Says why the schedule cannot be used; empty if it can.
 std::string failure_of(const Problem &problem, const std::string &schedule, int seconds) {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe");
     const ProcessResult result = run_process({"timeout", "-k", "5", std::to_string(seconds), self,

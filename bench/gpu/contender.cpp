@@ -14,7 +14,7 @@ namespace {
 
 const Target gpu("host-cuda");
 
-// As tessera_implementation asks for the target by the environment.
+// Sets the environment, by which tessera_implementation asks for the target.
 Implementation compiled_for(const char *target, const std::shared_ptr<Data> &data) {
     setenv("TESSERA_JIT_TARGET", target, 1);
     return tessera_implementation(data);

@@ -1,5 +1,5 @@
-// Who computes a problem on the GPU: ours, a library, another compiler. A call only begins the
-// work.
+// A contender computes a problem on the GPU: ours, a library, another compiler. A call only begins
+// the work.
 #pragma once
 
 #include "cpu/problem.h"
@@ -31,7 +31,7 @@ std::vector<std::string> names_of_peers(const std::string &list);  // of all tha
 std::vector<Contender> libraries_on_gpu(const std::shared_ptr<Data> &data);
 Contender copy_on_gpu(const std::shared_ptr<Data> &data);
 
-// What plain code on the CPU computes: ours, compiled for `host`.
+// Returns what plain code on the CPU computes: ours, compiled for `host`.
 Buffer<> expected_result(const std::shared_ptr<Data> &data);
 
 struct GpuTiming {
@@ -50,8 +50,8 @@ struct Tolerance {
 // expected. The difference.
 double check_result(const Contender &contender, const Buffer<> &expected, double tolerance);
 
-// Takes times in turns; the first contender is ours. Of those that fail, or compute something
-// else than `expected`, there is but why, also on stderr; of ours an exception
+// Takes times in turns; the first contender is ours. A contender that fails, or computes something
+// else than `expected`, gets only the reason, also on stderr; ours throws an exception
 // (std::runtime_error). `copy` is compared with nothing.
 std::vector<GpuTiming> measure_on_gpu(const std::vector<Contender> &contenders,
                                       const Contender &copy, const Buffer<> &expected,

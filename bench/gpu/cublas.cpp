@@ -8,7 +8,7 @@ namespace tessera::bench {
 
 namespace {
 
-// Of library_types.h and cublas_api.h.
+// These are constants of library_types.h and cublas_api.h.
 constexpr int type_f32 = 0, type_f16 = 2, compute_32f_pedantic = 69, compute_32f = 68;
 constexpr int default_algorithm = -1;
 

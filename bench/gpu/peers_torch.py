@@ -1,4 +1,4 @@
-"""How long PyTorch takes for what some of the apps compute, on this machine's GPU.
+"""Measures how long PyTorch takes for what some of the apps compute, on this machine's GPU.
 
 Prints a line for each case of bench_gpu_apps that PyTorch says in a few lines: microseconds of a
 call in a row of calls, the median of several rows, eager and compiled. float32 without tensor cores.

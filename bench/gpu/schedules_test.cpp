@@ -13,7 +13,8 @@ using namespace tessera::bench;
 
 namespace {
 
-// For the interpreter; no smaller than the tiles, and where the tails are guarded no multiple.
+// Returns a problem for the interpreter: no smaller than the tiles, and no multiple where tails are
+// guarded.
 Problem small_enough(const Problem &p) {
     static const std::map<std::string, std::pair<int, int>> sizes = {
         {"conv_layer", {9, 7}},      {"depthwise_separable_conv", {19, 13}},

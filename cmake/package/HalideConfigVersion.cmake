@@ -1,4 +1,4 @@
-# Of the public interface of Halide that there is.
+# This is the version of Halide whose public interface there is.
 set(PACKAGE_VERSION 21.0.0)
 if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
     set(PACKAGE_VERSION_COMPATIBLE TRUE)

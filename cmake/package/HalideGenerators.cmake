@@ -4,7 +4,7 @@
 # add_halide_generator(<target> SOURCES <file>... [LINK_LIBRARIES <library>...]
 #                      [PACKAGE_NAME <name>] [PACKAGE_NAMESPACE <prefix>])
 #
-# An executable of the generators that these files register. Where one cross-compiles it is built for
+# An executable of the generators that these files register. If one cross-compiles, it is built for
 # this machine, so that a package of generators that were built before (PACKAGE_NAME) is not wanted;
 # PACKAGE_NAMESPACE makes an alias.
 function(add_halide_generator target)
@@ -135,8 +135,9 @@ endfunction()
 
 # add_halide_runtime(<target> [TARGETS <target>...])
 #
-# What compiled pipelines call, and the functions of HalideRuntime.h. TARGETS have to be of this
-# machine, or of that which one cross-compiles for, as the project's own compiler is used.
+# Makes a library of what compiled pipelines call, and the functions of HalideRuntime.h. TARGETS
+# have to be of this machine, or of that which one cross-compiles for, as the project's own compiler
+# is used.
 function(add_halide_runtime target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "NO_THREADS;NO_DL_LIBS" "" "TARGETS")
     _tessera_require_parsed(add_halide_runtime ${target} "${ARG_UNPARSED_ARGUMENTS}")
@@ -176,7 +177,7 @@ function(_tessera_halide_runtime target named targets)
     target_link_libraries(${target}.runtime INTERFACE ${runtime})
 endfunction()
 
-# As add_tessera_library(), of C source.
+# Does the same as add_tessera_library(), with C source.
 function(_tessera_c_library target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG ""
         "FROM;GENERATOR;FUNCTION_NAME;FILE_BASE;USE_RUNTIME;AUTOSCHEDULER"

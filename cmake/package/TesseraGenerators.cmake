@@ -3,9 +3,9 @@
 
 # add_tessera_generator(<target> SOURCES <file>... [LINK_LIBRARIES <library>...])
 #
-# An executable of the generators that these files register. Where one cross-compiles it is built
-# for this machine, by the compiler TESSERA_HOST_CXX, as <target>.host; but a target of this name
-# that is there already (an imported executable) is used as it is.
+# An executable of the generators that these files register. If one cross-compiles, it is built for
+# this machine, by the compiler TESSERA_HOST_CXX, as <target>.host; but a target of this name that
+# is there already (an imported executable) is used as it is.
 function(add_tessera_generator target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;LINK_LIBRARIES")
     _tessera_require_parsed(add_tessera_generator ${target} "${ARG_UNPARSED_ARGUMENTS}")
@@ -82,7 +82,7 @@ function(add_tessera_library target)
     file(MAKE_DIRECTORY ${folder})
     set(library ${folder}/${ARG_FILE_BASE}.a)
     set(header ${folder}/${ARG_FILE_BASE}.h)
-    # Of several targets, most of the others are one for each.
+    # With several targets, most of the other files exist once for each.
     set(others)
     list(LENGTH ARG_TARGETS how_many)
     if(how_many EQUAL 1)
@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
     target_link_libraries(${target} PRIVATE Tessera::Run ${ARG_FROM})
 endfunction()
 
-# What a generator's command line says of its autoscheduler, and the files it then depends on.
+# Sets what a generator's command line says of its autoscheduler, and the files it then depends on.
 function(_tessera_scheduling arguments files autoscheduler plugins)
     set(paths)
     foreach(plugin IN LISTS plugins)
@@ -205,7 +205,7 @@ endfunction()
 
 # add_tessera_runtime(<target>)
 #
-# What compiled pipelines call, compiled by this project's own compiler.
+# Makes a library of what compiled pipelines call, compiled by this project's own compiler.
 function(add_tessera_runtime target)
     find_package(Threads REQUIRED)
     get_property(folder GLOBAL PROPERTY TESSERA_RUNTIME_SOURCES)
@@ -255,7 +255,7 @@ function(_tessera_default_target variable)
 endfunction()
 
 # Says that a target is for another machine than the one that is built for: the linker would say no
-# more than "file in wrong format". Where one does not cross-compile, the library may be for elsewhere.
+# more than "file in wrong format". If one does not cross-compile, the library may be for elsewhere.
 function(_tessera_require_machine library target)
     _tessera_machine(built_for "${CMAKE_SYSTEM_PROCESSOR}" "${CMAKE_SYSTEM_NAME}")
     string(REGEX MATCH "^[a-z0-9]+-[0-9]+-[a-z]+" machine "${target}")

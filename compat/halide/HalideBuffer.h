@@ -79,7 +79,7 @@ struct DeviceMemory {
     BufferDeviceOwnership ownership;
 };
 
-// What all Buffers hold, whatever their static type.
+// Holds what all Buffers have, whatever their static type.
 struct BufferData {
     halide_buffer_t buf{};
     std::vector<halide_dimension_t> shape;
@@ -263,7 +263,7 @@ public:
         set_shape({b.dim, b.dim + b.dimensions});
         if (buf.device) own_device(ownership);
     }
-    // Of a Halide::Buffer, whose memory it keeps.
+    // Makes a Buffer of a Halide::Buffer, whose memory it keeps.
     template<typename B>
     requires(!std::is_base_of_v<detail::BufferData, B> && requires(B &b) {
         { b.raw_buffer() } -> std::same_as<halide_buffer_t *>;
@@ -307,7 +307,7 @@ public:
     Buffer(halide_type_t t, const std::vector<int> &sizes, const std::vector<int> &order) {
         describe(t, detail::dense(sizes, order)).make();
     }
-    // Of memory that outlives the Buffer.
+    // Makes a Buffer of memory that outlives it.
     template<typename... Rest>
     requires(detail::all_ints<Rest...>)
     explicit Buffer(Element *data, int first, Rest &&...rest)
@@ -341,7 +341,7 @@ public:
     explicit Buffer(halide_type_t t, Void *data, const std::vector<halide_dimension_t> &s) {
         describe(t, s).wrap(data);
     }
-    // Of a C array, whose last index becomes dimension 0.
+    // Makes a Buffer of a C array, whose last index becomes dimension 0.
     template<typename Array, size_t N>
     explicit Buffer(Array (&values)[N]) {
         std::vector<int> sizes;
@@ -551,7 +551,7 @@ public:
         return halide_device_malloc(context, &buf, device);
     }
     int device_sync(void *context = nullptr) { return halide_device_sync(context, &buf); }
-    // Of memory that this Buffer alone has. (If others have it, too, it stays until they go.)
+    // Frees memory that this Buffer alone has. (If others have it, too, it stays until they go.)
     int device_free(void *context = nullptr) {
         if (!shared_device()) return 0;
         assert(device_memory->ownership == BufferDeviceOwnership::Allocated &&
@@ -785,7 +785,7 @@ private:
             set_host_dirty();
         }
     }
-    // Whatever it was, it is gone afterwards.
+    // The memory is gone afterwards, whatever it was.
     int release_device(void *context, int (*release)(void *, halide_buffer_t *)) {
         int error = 0;
         if (device_memory.use_count() == 1) {
@@ -864,7 +864,7 @@ private:
         b.copy_from(*this);
         return b;
     }
-    // How many ints f takes.
+    // Returns how many ints f takes.
     template<typename Fn, size_t N = 0>
     static constexpr size_t arity() {
         static_assert(N <= 16, "the function must take one int per dimension");

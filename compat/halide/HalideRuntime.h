@@ -21,7 +21,7 @@
 #define HALIDE_ATTRIBUTE_ALIGN(x) __attribute__((aligned(x)))
 #define HALIDE_ATTRIBUTE_DEPRECATED(x) __attribute__((deprecated(x)))
 #define HALIDE_ALLOCA __builtin_alloca
-// How much of Halide's header a program has met.
+// Says how much of Halide's header a program has met.
 #define HALIDE_HALIDERUNTIME_H 1
 #ifdef __cplusplus
 #define HALIDE_MUST_USE_RESULT [[nodiscard]]
@@ -144,7 +144,7 @@ extern "C"
 #define halide_error_code_device_crop_failed tessera_error_code_device_crop_failed
 #define halide_error_code_incompatible_device_interface tessera_error_code_incompatible_device_interface
 #define halide_error_code_gpu_device_error tessera_error_code_gpu_device_error
-// Of what this runtime does not do.
+// These are for what this runtime does not do.
 #define halide_error_code_internal_error (-22)
 #define halide_error_code_symbol_not_found (-23)
 #define halide_error_code_unimplemented (-30)
@@ -301,7 +301,7 @@ struct halide_profiler_pipeline_stats *halide_profiler_get_pipeline_state(const 
 }  // extern "C"
 
 namespace Halide::Internal {
-// Of a class that is a number: Halide.h has those of float16_t and bfloat16_t.
+// These describe a class that is a number: Halide.h has those of float16_t and bfloat16_t.
 template<typename T>
 struct RuntimeType {
     static constexpr halide_type_t value() { return T::halide_type(); }

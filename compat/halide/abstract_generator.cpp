@@ -16,7 +16,7 @@ std::vector<Argument> arguments_of(AbstractGenerator &generator) {
     return all;
 }
 
-// Once, however often it is compiled.
+// Schedules the pipeline once, however often it is compiled.
 Pipeline scheduled_pipeline(AbstractGenerator &generator, bool &was_scheduled) {
     Pipeline pipeline = generator.build_pipeline();
     const GeneratorContext context = generator.context();
@@ -80,7 +80,7 @@ AbstractGenerator::ArgInfo info_of(const tessera::ArgumentShape &s, ArgInfoDirec
     return {s.name, direction, ArgInfoKind(s.kind), s.types, std::max(s.dimensions, 0)};
 }
 
-// What `p` owns as a T; where it is none, null, and `p` keeps it.
+// Returns what `p` owns as a T; where it is none, null, and `p` keeps it.
 template<typename T, typename U>
 std::unique_ptr<T> cast_owner(std::unique_ptr<U> &p) {
     auto *other = dynamic_cast<T *>(p.get());

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-// What Halide asks of anything that makes a pipeline by a name. Halide::Generator<> is one; a
-// program may have others of its own, with other ways of declaring inputs and outputs.
+// This is what Halide asks of anything that makes a pipeline by a name. Halide::Generator<> is one;
+// a program may have others of its own, with other ways of declaring inputs and outputs.
 namespace Halide {
 
 using GeneratorParamsMap = std::map<std::string, std::string>;
 
-// What a generator makes its pipeline for.
+// Says what a generator makes its pipeline for.
 class GeneratorContext : public tessera::GeneratorContext {
 public:
     using tessera::GeneratorContext::GeneratorContext;
@@ -29,7 +29,7 @@ public:
     std::unique_ptr<G> create() const {
         return G::create(*this);
     }
-    // Of another generator's class: its outputs, for these inputs.
+    // Makes a generator of another class and applies it to these inputs; it has the outputs.
     template<typename G, typename... Args>
     std::unique_ptr<G> apply(const Args &...args) const {
         auto generator = create<G>();

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-// How long a function takes, as Halide::Tools tells it.
+// Measures how long a function takes, as Halide::Tools does.
 namespace Halide::Tools {
 
 using benchmark_now_t = std::chrono::high_resolution_clock::time_point;

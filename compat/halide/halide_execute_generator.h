@@ -12,7 +12,7 @@
 // The command line of generators as functions, for programs that have a main function of their own.
 namespace Halide::Internal {
 
-// Where generators come from by their names, for the command line below: a program's own.
+// Makes generators by their names, for the command line below: a program's own.
 class GeneratorFactoryProvider {
 public:
     virtual ~GeneratorFactoryProvider() = default;

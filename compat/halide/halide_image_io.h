@@ -12,22 +12,22 @@ namespace Halide::Tools {
 
 namespace Internal {
 
-// By the ending of the path. Throw RuntimeError.
+// The ending of the path decides on the format. Both throw RuntimeError.
 tessera::Buffer<> read_image(const std::string &path);
 void write_image(const tessera::Buffer<> &image, const std::string &path);
 
 // The type and number of dimensions of what a file of this ending holds.
 std::set<std::pair<tessera::Type, int>> forms_of_image(const std::string &path);
 
-// What is done where something fails, as a parameter of the functions below: tell by the result, or
-// throw RuntimeError.
+// Says what is done where something fails, as a parameter of the functions below: tell by the
+// result, or throw RuntimeError.
 using CheckFunc = bool (*)(bool condition, const char *message);
 inline bool CheckFail(bool condition, const char *message) {
     if (!condition) throw tessera::RuntimeError(message);
     return true;
 }
 inline bool CheckReturn(bool condition, const char *) { return condition; }
-// Whether `operation` succeeds.
+// Returns true if `operation` succeeds.
 template<CheckFunc check, typename Operation>
 bool checked(Operation operation) {
     try {
@@ -91,7 +91,7 @@ bool save(ImageType &image, const std::string &path) {
     return Internal::checked<check>(
         [&] { Internal::write_image(Internal::image_of(image), path); });
 }
-// What can be saved in a file of this ending.
+// Says what can be saved in a file of this ending.
 template<typename ImageType, Internal::CheckFunc check = Internal::CheckReturn>
 bool save_query(const std::string &path, std::set<FormatInfo> *info) {
     return Internal::checked<check>([&] {
@@ -132,7 +132,7 @@ public:
 private:
     const std::string path;
 };
-// With the elements converted to those of the Buffer.
+// Converts the elements to those of the Buffer.
 class load_and_convert_image {
 public:
     explicit load_and_convert_image(const std::string &path) : path(path) {}

@@ -198,7 +198,7 @@ public:
     void see(const Stmt &s) { walk(s); }
     void operator()(const Expr &e) { walk(e); }
     void operator()(const Stmt &s) { walk(s); }
-    // What accept() calls of an Expr.
+    // accept() of an Expr calls this.
     void operator()(const tessera::ir::NodeHandle<tessera::ir::ExprNode> &e) {
         walk(Expr(e.get()));
     }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-// What Halide has and Tessera has not yet: each throws CompileError that says so.
+// Halide has these and Tessera has not yet: each throws CompileError that says so.
 namespace Halide {
 
 // Derivatives of Funcs.

@@ -4,7 +4,7 @@
 #include "halide_operators.h"
 #include "tessera.h"
 
-// What is the same in both languages, under Halide's names.
+// These are the same in both languages, under Halide's names.
 
 // Programs print what directives are given. (Of Tessera's types: found beside them.)
 namespace tessera {
@@ -303,7 +303,7 @@ inline ExternFuncArgument user_context_value() {
 inline void set_compiler_stack_size(size_t) {}
 inline size_t get_compiler_stack_size() { return size_t(1) << 30; }
 
-// Of several, the one that Default_GPU stands for; Host where there is none.
+// Returns the one of several that Default_GPU stands for; Host where there is none.
 inline DeviceAPI get_default_device_api_for_target(const Target &t) {
     for (DeviceAPI api : {DeviceAPI::Metal, DeviceAPI::OpenCL, DeviceAPI::CUDA,
                           DeviceAPI::D3D12Compute, DeviceAPI::Vulkan, DeviceAPI::WebGPU}) {

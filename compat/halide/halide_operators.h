@@ -37,7 +37,7 @@ inline Expr integer_operand(const Expr &other, int64_t value, const Location &at
     if (!t.can_represent(value)) refuse_integer(t, value, at);
     return make_const(t, value);
 }
-// As many bits as what is shifted has; negative ones shift the other way.
+// Returns a count of as many bits as what is shifted has; negative ones shift the other way.
 inline Expr shift_count(const Expr &shifted, int64_t bits, const Location &at) {
     if (!shifted.defined() || !shifted.type().is_int_or_uint()) return Expr(int32_t(bits));
     if (shifted.type().is_bool()) {
@@ -138,7 +138,8 @@ TESSERA_BOOL_OPERAND(&&)
 TESSERA_BOOL_OPERAND(||)
 #undef TESSERA_BOOL_OPERAND
 
-// Of two: as the operators. Of more: of the first, and of what the others give.
+// With two operands they are as the operators, with more they take the first, and what the others
+// give.
 #define TESSERA_INTEGER_EXTREME(f)                                                                 \
     template<halide::Integer Int>                                                                  \
     Expr f(WrittenExpr a, Int b) {                                                                 \
@@ -194,9 +195,9 @@ TESSERA_INTEGER_EXTREME(max)
 #undef TESSERA_INTEGER_EXTREME
 
 // With `using namespace std`, too: std::min, std::max and std::clamp take two operands of one type
-// as they are, and come before functions that convert. Where both are Exprs, these come first.
+// as they are, and come before functions that convert. If both are Exprs, these come first.
 namespace halide {
-// What is written for an expression: an Expr, or something that converts to one.
+// An expression may be written as an Expr, or as something that converts to one.
 template<typename T>
 concept Written =
     std::convertible_to<T, Expr> && std::is_class_v<T> && !std::same_as<T, WrittenExpr>;

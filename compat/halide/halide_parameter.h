@@ -1,8 +1,8 @@
 #pragma once
 #include "halide_names.h"
 
-// What a caller passes to a pipeline, a number or a buffer, as a handle of Halide's kind. Param and
-// ImageParam are handles of the same.
+// Stands for what a caller passes to a pipeline, a number or a buffer, as a handle of Halide's
+// kind. Param and ImageParam are handles of the same.
 namespace Halide {
 
 class Parameter {
@@ -43,7 +43,7 @@ public:
     void set_host_alignment(int bytes) {
         tessera::ImageParam(of_a_buffer()).set_host_alignment(bytes);
     }
-    // Of one element, unless it was set.
+    // Returns the alignment of one element, unless it was set.
     int host_alignment() const;
     void set_min_constraint(int dim, const Expr &e) { dimension(dim).min = e; }
     void set_extent_constraint(int dim, const Expr &e) { dimension(dim).extent = e; }

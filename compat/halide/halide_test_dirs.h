@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-// Where programs put files that they need for a while: in TEST_TMPDIR if that is set.
+// Programs put files here that they need for a while: in TEST_TMPDIR if that is set.
 namespace Halide::Internal {
 
 inline std::string get_test_tmp_dir() {

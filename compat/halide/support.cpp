@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-// What a pipeline's description points to has the names of either.
+// The structs that a pipeline's description points to have the names of either.
 static_assert(sizeof(halide_scalar_value_t) == sizeof(tessera_scalar_value_t));
 static_assert(sizeof(halide_filter_argument_t) == sizeof(tessera_filter_argument_t));
 static_assert(offsetof(halide_filter_argument_t, scalar_estimate) ==
@@ -34,7 +34,7 @@ Function exchange(Function &current, Function next, Function built_in) {
     return std::exchange(current, next ? next : built_in);
 }
 
-// What is known of a pipeline, as long as the process lives.
+// Holds what is known of a pipeline, as long as the process lives.
 struct ProfilerCopy {
     halide_profiler_pipeline_stats stats{};
     std::vector<halide_profiler_func_stats> funcs;

@@ -11,7 +11,7 @@ const tessera::Target::Feature feature_of[] = {
 #undef FEATURE
 };
 
-// Of the machine's GPU, which is asked for only then.
+// Asks the machine's GPU, which is looked for only then.
 bool gpu_has(tessera::Target::Feature feature) {
     const std::string name = tessera::Target::feature_to_name(feature);
     const std::string prefix = "cuda_capability_";

@@ -49,7 +49,7 @@ Alignment wrapped(Type t, const Alignment &a) {
     return reduced(std::min(power, int64_t(1) << (t.bits() - 2)), a.remainder);
 }
 
-// What holds of both.
+// Returns an alignment that holds for the values of both.
 Alignment either(const Alignment &a, const Alignment &b) {
     Wide difference = Wide(a.remainder) - b.remainder;
     if (difference > ConstantInterval::highest || difference <= ConstantInterval::lowest) {

@@ -34,7 +34,8 @@ private:
     const IntervalScope &scope;
 };
 
-// In the order in which they were made. All of the scope, if facts or bounds of calls may name any.
+// Returns them in the order in which they were made: all of the scope, if facts or bounds of calls
+// may name any.
 std::vector<Symbol> variables_of(std::initializer_list<Expr> exprs, const IntervalScope &scope) {
     if (scope.empty()) return {};
     VariableFinder finder(scope);
@@ -161,7 +162,7 @@ Interval BoundsFinder::bounds(const Expr &e) {
         }
     }
     if (t.is_int_or_uint()) i = within_known(i, t, s.known.interval(e));
-    // What ends share would be searched again for each.
+    // Naming a large end once saves searching the parts that ends share again for each.
     const bool point = i.is_single_point();
     i.min = named_if_deep(i.min);
     i.max = point ? i.min : named_if_deep(i.max);

@@ -57,7 +57,7 @@ private:
     Interval arithmetic(const Expr &e);
     // 1: never negative, -1: never positive, 0: unknown.
     int sign_of(const Interval &i);
-    // 1: 0 or more, -1: 0 or less; 0: unknown. Of a number: what is none has no sign.
+    // 1: 0 or more, -1: 0 or less; 0: unknown. A NaN has no sign.
     int sign_of_float(const Expr &e, int depth = 0);
     Expr choose(const Expr &condition, const Expr &a, const Expr &b);
     Expr not_negative(const Expr &e) {

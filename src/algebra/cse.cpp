@@ -51,8 +51,8 @@ bool is_trivial(const Expr &e) {
     return false;
 }
 
-// What stays where it is used, so that code generation sees that an access is dense or strided, or
-// that all of its lanes are under one condition.
+// Returns true if the expression stays where it is used, so that code generation sees that an
+// access is dense or strided, or that all of its lanes are under one condition.
 bool stays_in_place(const Expr &e) {
     if (const auto *b = e.as<Broadcast>()) return b->value.type() == Bool();
     const auto *r = e.as<Ramp>();
@@ -229,7 +229,7 @@ private:
         }
     }
 
-    // What such an expression is made of is used as often as it is itself.
+    // The operands of an expression that stays are used as often as it is itself.
     void count_through_what_stays() {
         for (size_t i = order.size(); i-- > 0;) {
             if (!stays_in_place(order[i].expr)) continue;

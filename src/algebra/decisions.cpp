@@ -13,8 +13,8 @@ constexpr int max_depth = 10;
 constexpr size_t max_facts = 6;  // that are tried about one atom
 constexpr int min_effort = 4;    // where all steps for an expression have been taken
 constexpr int64_t none = ConstantInterval::lowest;
-// What many parts of one expression decide about takes no longer than so many decisions: where sums
-// are of many choices, most find nothing.
+// Limits the decisions about the parts of one expression: where sums have many choices, most
+// decisions find nothing.
 constexpr int decisions_per_expression = 128;
 
 LinearForm without(const LinearForm &f, const Expr &atom) {
@@ -149,7 +149,7 @@ int64_t Decisions::lower_by(const LinearForm &f, const LinearTerm &t, int64_t go
     return std::max(best, lower_by_inequalities(f, t, goal, depth));
 }
 
-// What bounds the scalar bounds every lane.
+// A bound of the scalar bounds every lane.
 int64_t Decisions::lower_by_broadcast(const LinearForm &f, const LinearTerm &t, int64_t goal,
                                       int depth) {
     const auto *b = t.atom.as<Broadcast>();

@@ -3,9 +3,9 @@
 
 namespace tessera::algebra {
 
-// How small, or large, a linear form can get; for this component only. First by the intervals of
-// its atoms; then by putting in for an atom what bounds it (the operands of a min, the dividend of
-// a division, the symbolic bounds of a variable, a known inequality), so that terms cancel.
+// Finds how small, or large, a linear form can get; for this component only. First by the intervals
+// of its atoms; then by putting in for an atom what bounds it (the operands of a min, the dividend
+// of a division, the symbolic bounds of a variable, a known inequality), so that terms cancel.
 class Decisions {
 public:
     // `effort`: how many steps a single search may take.
@@ -18,7 +18,7 @@ public:
 
     // Another expression begins: all that is decided about it may take 128 times the effort.
     void renew_allowance();
-    // What was found may be less than what is known now.
+    // The results of earlier searches may be weaker than what is known now.
     void forget() { searches.clear(); }
 
 private:

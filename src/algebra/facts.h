@@ -5,7 +5,7 @@
 
 namespace tessera::algebra {
 
-// The facts that the caller knows and the algebra may rely on. Where it is wrong, so are the
+// The facts that the caller knows and the algebra may rely on. If they are wrong, so are the
 // results.
 struct Facts {
     // Values that a variable can have.

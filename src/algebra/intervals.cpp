@@ -17,8 +17,8 @@ ConstantInterval range_of(Type t) {
 
 }  // namespace
 
-// The interval if no value of it wraps in the type, else all values of the type. Of coordinates no
-// sum or product does.
+// The interval if no value of it wraps in the type, else all values of the type. Sums and products
+// of coordinates never wrap.
 ConstantInterval NodeInfo::unless_wrapped(const Expr &e, const ConstantInterval &i) {
     const Type t = e.type();
     const bool wraps = is_exact(t) && is_data(compute_origin(e));

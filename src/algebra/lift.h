@@ -3,7 +3,7 @@
 
 namespace tessera::algebra {
 
-// What occurs more than once, and the name that it gets.
+// An expression that occurs more than once, and the name that it gets.
 struct Lifted {
     Symbol name;
     ir::Expr value;

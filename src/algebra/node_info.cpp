@@ -46,7 +46,7 @@ ConstantInterval NodeInfo::interval(const LinearForm &f) {
 namespace {
 
 // Coordinates are within half of their type, and so is their sum with a number that is within a
-// quarter. What they are multiplied with is a stride, a tile's size or a scale.
+// quarter. Their factors are strides, sizes of tiles or scales.
 bool is_large_number(int64_t v, Type t) {
     int64_t quarter = (t.max_int() >> 2) + 1;
     return v < -quarter || v > quarter;
@@ -158,7 +158,7 @@ KnownVariable NodeInfo::variable_of(const Expr &value) {
     if (!nodes.is_pure(value)) return k;
     if (value.type().is_int_or_uint()) {
         k.origin = origin(value);
-        // What lowering makes of arguments are ends of regions.
+        // Lowering turns arguments into ends of regions.
         if (arguments == Arguments::AreCoordinates) k.origin.is_passed = false;
         k.constants = interval(value);
         k.alignment = alignment(value);

@@ -4,7 +4,7 @@
 
 namespace tessera::algebra {
 
-// What simplified nodes and forms of them are known to be, by their operands and the facts in
+// Finds what is known of simplified nodes and their forms, by their operands and the facts in
 // force; for this component only. Each answer is found once in a scope.
 class NodeInfo {
 public:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int effort = 400;
 
-// What conditions share is looked at once.
+// Looks once at what conditions share.
 class Prover {
 public:
     explicit Prover(const Facts &facts) : s(facts, effort) {}
@@ -30,7 +30,7 @@ private:
         if (is_true(e)) return true;
         if (const auto *a = e.as<And>()) return prove(a->a) && prove(a->b);
         if (const auto *o = e.as<Or>()) {
-            // Where one side fails, the other must hold.
+            // If one side fails, the other must hold.
             if (prove(o->a) || prove(o->b)) return true;
             s.known.enter(true);
             s.learn(s.rewriter.make_not(o->a));

@@ -115,7 +115,7 @@ Expr Rewriter::make_at_least_zero(LinearForm f, Type t) {
     return split.defined() ? split : emit_comparison(NodeKind::GE, f, t);
 }
 
-// Where one side of a min, max or select decides the comparison, the other side is what is left.
+// If one side of a min, max or select decides the comparison, compares the other side instead.
 Expr Rewriter::split_comparison(const LinearForm &f, Type t) {
     if (f.terms.size() > max_split_terms) return {};
     for (const LinearTerm &term : f.terms) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 // Division and modulus of exact integers by a constant k. The operand is k * Q + R, where R keeps
-// what k does not divide; a is R / k + Q, and R % k. Where the operand may wrap, or R may while the
-// operand as it is written does not, as (x - 5) / 3 = (x + 1) / 3 - 2 for the largest x, that
-// stays.
+// what k does not divide; a is R / k + Q, and R % k. An operand that may wrap stays, and so does
+// one of which R may wrap though it does not itself: (x - 5) / 3 = (x + 1) / 3 - 2 fails for the
+// largest x.
 namespace tessera::algebra {
 
 using namespace ir;
@@ -160,7 +160,7 @@ Expr Rewriter::make_modulus(const Expr &a, int64_t k) {
         auto m = as_const_int(inner->b);
         if (m && *m > 0 && *m % k == 0) return make_modulus(inner->a, k);
     }
-    // What wraps has the same remainder modulo powers of two.
+    // A value that wraps has the same remainder modulo powers of two.
     const bool is_power = (k & (k - 1)) == 0;
     const LinearForm whole = is_power ? known.form(a) : known.exact_form(a);
     LinearForm r;

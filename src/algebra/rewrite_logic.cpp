@@ -210,7 +210,7 @@ bool Rewriter::is_other_where(const Expr &condition, const Expr &value, const Ex
     return equal;
 }
 
-// What both values share is added outside; select(f >= 0, a, b) where a - b is f or f + 1 is
+// Adds the common part of both values outside; select(f >= 0, a, b) where a - b is f or f + 1 is
 // max(a, b), and where it is -f or -f - 1 is min(a, b).
 Expr Rewriter::select_of_forms(const Expr &condition, const Expr &a, const Expr &b) {
     LinearForm common = known.form(a);

@@ -40,7 +40,8 @@ bool operand_before(const Expr &a, const Expr &b) {
     return atom_before(a, b);
 }
 
-// What all forms have in common: terms of one coefficient. Constants only if no form is constant.
+// Returns what all forms have in common: terms of one coefficient. Constants only if no form is
+// constant.
 LinearForm common_part(const std::vector<LinearForm> &forms) {
     LinearForm common = forms[0];
     bool any_constant = false;
@@ -103,7 +104,7 @@ int Rewriter::compare_order(const Expr &a, const Expr &b) {
 
 Expr Rewriter::make_min_max(NodeKind op, const Expr &a, const Expr &b) {
     if (int order = compare_order(a, b)) return (order > 0) == (op == NodeKind::Max) ? a : b;
-    // Which operand it is, of a NaN or of zeros of both signs, depends on their order.
+    // For a NaN, or zeros of both signs, the result depends on the order of the operands.
     bool keep_order = !a.type().is_int_or_uint();
     if (keep_order || is_likely(a) || is_likely(b)) return raw(op, a, b);
     std::vector<Expr> list = operands_of(op, a), others = operands_of(op, b);
@@ -157,7 +158,7 @@ Expr Rewriter::factor_min_max(NodeKind op, const Expr &a, const Expr &b) {
         f.constant /= factor;
         for (LinearTerm &term : f.terms) term.coefficient /= factor;
     }
-    // What is left of data may overflow where the operands as they are written do not.
+    // Forms of data that are left may overflow where the operands as they are written do not.
     if (known.may_overflow(forms[0], t) || known.may_overflow(forms[1], t)) return {};
     Expr u = make_expr(forms[0], t), v = make_expr(forms[1], t);
     if (!u.defined() || !v.defined()) return {};

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-// The facts in force, as data, and the scopes in which they are; for this component only. What
-// follows from them is found elsewhere.
+// The facts in force, as data, and the scopes in which they are; for this component only. Other
+// classes find what follows from them.
 namespace tessera::algebra {
 
 // The origins of a value that may be any number of its type.
@@ -27,8 +27,8 @@ struct Origin {
 // thought about, or numbers with which a program computes.
 enum class Arguments : uint8_t { AreCoordinates, MayBeAnything };
 
-// How a value follows the leaves that are left of it when what is known of variables is put in
-// for them. Sets of leaves, by hash.
+// Describes how a value follows its leaves once what is known of variables is put in for them. Sets
+// of leaves, by hash.
 struct Trend {
     uint64_t rising = 0, falling = 0;                   // may rise, or fall, with the leaf
     uint64_t unbounded_below = 0, unbounded_above = 0;  // has no such bound: the leaf has none
@@ -51,8 +51,8 @@ class ScopedFacts {
 public:
     ScopedFacts();  // in a scope that is never left
 
-    // What is set and added between these two is as it was before at `leave`. `facts`: what was
-    // found out in the scopes around it may not be all that is known in this one.
+    // `leave` undoes what has been set and added since `enter`. `facts`: what was found out in the
+    // scopes around it may not be all that is known in this one.
     void enter(bool facts);
     void leave();
     uint32_t scope() const { return scopes.back().serial; }

@@ -63,7 +63,7 @@ public:
     explicit Places(const std::vector<Lifted> &lets) : lets(lets), is_placed(lets.size()) {
         for (size_t i = 0; i < lets.size(); i++) number[lets[i].name] = i;
     }
-    // Those that are used here, and not at one of the places before.
+    // Returns those that are used here, and not at one of the places before.
     std::vector<Lifted> first_used(std::span<const Expr> here) {
         is_used.assign(lets.size(), false);
         for (const Expr &e : here) use(e);

@@ -4,13 +4,14 @@
 namespace tessera::algebra {
 
 // The engine behind simplify, prove, bounds and solve; for this component only. Walks expressions
-// bottom-up, once per node, and lets the rewriter make the simplified nodes. What encloses an
-// expression (lets, conditions, loops) is told to the knowledge, or to `learn` and `bind_let`.
+// bottom-up, once per node, and lets the rewriter make the simplified nodes. The caller reports
+// what encloses an expression (lets, conditions, loops) to the knowledge, or to `learn` and
+// `bind_let`.
 class Simplifier {
 public:
     // `effort`: how many steps a single decision about an inequality may take; all that are made
     // for one expression may take as many as 128 of them. The facts must live as long as the
-    // simplifier, which looks at those about a variable when it meets one. Of a single expression
+    // simplifier, which looks at those about a variable when it meets one. In a single expression
     // scalar arguments are taken for coordinates, as those of regions are.
     explicit Simplifier(const Facts &facts = no_facts, int effort = usual_effort,
                         Arguments arguments = Arguments::AreCoordinates);

@@ -36,7 +36,8 @@ bool is_small(const Expr &e) {
     return seen.size() <= small_operand;
 }
 
-// What a select chooses for sure: effects of the other value, like itself, are not wanted.
+// Returns the value that a select certainly chooses: effects of the other value, like itself, are
+// not wanted.
 Expr chosen_branch(const Expr &e) {
     const auto *select = e.as<Select>();
     if (select && is_true(select->condition)) return select->true_value;
@@ -212,7 +213,7 @@ Expr Simplifier::visit_conditional(const IntrinsicCall &c) {
     if (is_false(condition) && c.args.size() == 3) return (*this)(c.args[2]);
     args.push_back(condition);
     for (size_t i = 1; i < c.args.size(); i++) {
-        // What is learnt here makes everything below be looked at anew.
+        // A condition that is learnt here makes everything below be looked at anew.
         if (conditionals == max_conditionals || !is_small(c.args[i])) {
             args.push_back((*this)(c.args[i]));
             continue;

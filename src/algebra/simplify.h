@@ -33,8 +33,8 @@ private:
     Simplifier *around;
 };
 
-// As above for every expression of the statement; a loop variable is known to lie in its range,
-// the condition of an `if` or assertion to hold where it does. Moreover:
+// Simplifies every expression of the statement likewise; a loop variable is known to lie in its
+// range, the condition of an `if` or assertion to hold where it does. Moreover:
 //   - a loop of constant extent <= 0 is a no-op; one of extent 1 is its body with the variable let
 //   - an `if` of constant condition, or of two equal branches, is the branch
 //   - no-ops in blocks, and what encloses nothing but a no-op, are gone (allocations stay)

@@ -125,7 +125,7 @@ private:
         return same ? stmt : IfThenElse::make(condition, then_case, else_case);
     }
 
-    // What an assertion says holds for the statements after it.
+    // The condition of an assertion holds for the statements after it.
     Stmt visit_block(const Block &block) {
         std::vector<Stmt> stmts;
         int scopes = 0;

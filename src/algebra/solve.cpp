@@ -84,7 +84,7 @@ private:
         return {s(i.max + 1), Expr()};
     }
 
-    // What conditions share is solved once.
+    // Solves once what conditions share.
     Interval solve(const Expr &e, bool outer, int splits) {
         if (is_true(e)) return Interval::everything();
         if (is_false(e)) return Interval::nothing();

@@ -13,8 +13,9 @@ Interval solve_for_inner_interval(const Expr &condition, Symbol var, const Facts
 
 enum class Monotonic { Constant, Increasing, Decreasing, Unknown };
 
-// How the value changes as `var` grows (weakly): booleans count as 0 and 1. The other variables
-// stay as they are, except those of the scope that are bound by intervals which depend on `var`.
+// Says how the value changes as `var` grows (weakly): booleans count as 0 and 1. The other
+// variables stay as they are, except those of the scope that are bound by intervals which depend on
+// `var`.
 Monotonic is_monotonic(const Expr &e, Symbol var, const IntervalScope &scope = {});
 
 }  // namespace tessera::algebra

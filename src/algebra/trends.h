@@ -3,7 +3,7 @@
 
 namespace tessera::algebra {
 
-// How nodes and forms follow what they are made of; for this component only.
+// Finds how nodes and forms follow what they are made of; for this component only.
 //
 // A quick look at which bounds a search cannot find: where a value follows a leaf that is unbounded
 // in one direction only, nothing that is put in for other parts of it can cancel that leaf.

@@ -165,7 +165,7 @@ std::string described(const ArgumentShape &s, bool is_output) {
                        : s.kind == GeneratorArgumentKind::Function ? "Func"
                                                                    : "Buffer";
     std::string text = kind;
-    // What an output leaves open is decided by generate().
+    // generate() decides what an output leaves open.
     if (!s.types.empty())
         text += str(" of ", join(s.types));
     else if (!is_output)
@@ -183,7 +183,7 @@ std::string described(const ArgumentShape &s, bool is_output) {
 void print_generator(std::ostream &out, const std::string &name, const GeneratorSource &source) {
     out << name << "\n";
     auto generator = source.create(name, GeneratorContext());
-    // What configure() adds may depend on types that are open.
+    // The additions of configure() may depend on types that are open.
     try {
         generator->configure_now();
     } catch (const CompileError &) {

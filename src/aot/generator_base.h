@@ -13,8 +13,8 @@ namespace tessera {
 // compiled function, generate() and schedule() are called.
 class GeneratorBase {
 public:
-    // As long as it lives, the next generator to be constructed on this thread is for `context`,
-    // and is the one that members register with. Constructions nest.
+    // While it lives, the next generator to be constructed on this thread is for `context`, and
+    // members register with that one. Constructions nest.
     class Construction {
     public:
         Construction(const std::string &name, const GeneratorContext &context);

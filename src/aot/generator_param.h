@@ -24,7 +24,7 @@ public:
     virtual void set_from_string(const std::string &text) = 0;
     virtual std::string value_text() const = 0;  // what set_from_string() takes
     virtual std::string type_text() const = 0;   // for people
-    // As C++, for the header of a stub.
+    // These are C++, for the header of a stub.
     virtual std::string cpp_type() const = 0;
     virtual std::string cpp_value() const = 0;
     // The names of an enum's values; empty for other types.
@@ -51,7 +51,7 @@ std::optional<uint64_t> parse_uint(const std::string &text);
 std::optional<double> parse_float(const std::string &text);
 std::optional<Type> parse_type(const std::string &text);
 std::string float_text(double value, bool is_float32);
-// As a literal of C++.
+// Returns the text as a literal of C++.
 std::string quoted(const std::string &text);
 std::string cpp_type_value(Type t);
 

@@ -198,7 +198,7 @@ struct InputElement<Buffer<T, D>> {
 
 }  // namespace detail
 
-// As many as name.size= or set_array_size() says.
+// Holds as many inputs as name.size= or set_array_size() says.
 template<typename T>
 class Input<T[]> : public detail::ArrayInput<typename detail::InputElement<T>::type> {
     using Base = detail::ArrayInput<typename detail::InputElement<T>::type>;

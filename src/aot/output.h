@@ -135,7 +135,7 @@ public:
     Output &operator=(const Output &f) { return *this = static_cast<const Func &>(f); }
 };
 
-// As many as name.size=, set_array_size() or resize() says.
+// Holds as many outputs as name.size=, set_array_size() or resize() says.
 template<typename T>
 class Output<T[]> : public detail::ArrayOutput<typename detail::OutputElement<T>::type> {
     using Base = detail::ArrayOutput<typename detail::OutputElement<T>::type>;

@@ -26,7 +26,7 @@ public:
                  const GeneratorContext &context, const std::map<std::string, std::string> &params);
 };
 
-// Where generators come from by their names: the registry, or something else of a program's own.
+// Makes generators by their names: from the registry, or from something else of a program's own.
 class GeneratorSource {
 public:
     virtual ~GeneratorSource() = default;
@@ -47,8 +47,8 @@ struct RegisterGenerator {
 }  // namespace tessera
 
 // One line outside of all namespaces: (Class, name), or (Class, name, stub_name); a class with a
-// comma in its name in parentheses. What it defines is called by the header of a stub, so that a
-// program without this generator does not link.
+// comma in its name in parentheses. The header of a stub calls the function that it defines, so
+// that a program without this generator does not link.
 #define TESSERA_REGISTER_GENERATOR(...)                                                            \
     TESSERA_CHOOSE_REGISTRATION(__VA_ARGS__, TESSERA_REGISTER_WITH_STUB,                           \
                                 TESSERA_REGISTER_WITHOUT_STUB, )                                   \

@@ -16,7 +16,7 @@ struct GeneratorJob {
         suffixes;  // of files of which there is one for each of several targets
     std::vector<std::pair<std::string, std::string>> params;  // name, value
     std::set<OutputFileType> outputs;
-    // Where its name is looked for; null: in the registry.
+    // Makes the generator of that name; null: the registry does.
     const GeneratorSource *source = nullptr;
 };
 

@@ -15,8 +15,8 @@ enum class Durability { Ordinary, Synced };
 // nothing else is left behind.
 //
 // Links are followed, and the mode and the owner of a file that is replaced are kept; other hard
-// links to it keep the old contents. What is no plain file (a pipe, a terminal, /dev/stdout) is
-// written as it is, and so is a file in a folder where this process may make no others.
+// links to it keep the old contents. A path that is no plain file (a pipe, a terminal, /dev/stdout)
+// is written in place, and so is a file in a folder where this process may make no others.
 class AtomicFile {
 public:
     // Throws RuntimeError with the reason alone, as all of these do: the caller knows the path.

@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-// Whose rules hold where this language and Halide differ: a directive without effect is an error
+// Selects the rules where this language and Halide differ: a directive without effect is an error
 // here, and only warned of there; coordinates of 64 bits are allowed here; a constant takes the
 // type of what stands beside it here, and keeps its own there.
 enum class Dialect : uint8_t { Tessera, Halide };

@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-// Where the user wrote something, for messages. Made from std::source_location; empty if unknown.
+// A line of the user's program, for messages. Made from std::source_location; empty if unknown.
 struct Location {
     const char *file = "";
     uint32_t line = 0;

@@ -12,7 +12,7 @@ double rounded_to_odd(long double value);
 // integer or a double as the other operand the result is that of the language for floats.
 class float16_t {
 public:
-    // Which of the bits are which: the sign, then the exponent, then the mantissa.
+    // The bits, from the top: the sign, the exponent, the mantissa.
     static constexpr int mantissa_bits = 10;
     static constexpr uint16_t sign_mask = 0x8000, exponent_mask = 0x7c00, mantissa_mask = 0x03ff;
 
@@ -54,7 +54,7 @@ private:
 // The upper half of an IEEE 754 binary32 ("brain float").
 class bfloat16_t {
 public:
-    // Which of the bits are which: the sign, then the exponent, then the mantissa.
+    // The bits, from the top: the sign, the exponent, the mantissa.
     static constexpr int mantissa_bits = 7;
     static constexpr uint16_t sign_mask = 0x8000, exponent_mask = 0x7f80, mantissa_mask = 0x007f;
 

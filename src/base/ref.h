@@ -14,7 +14,8 @@ public:
     RefCounted &operator=(const RefCounted &) = delete;
     virtual ~RefCounted() = default;
 
-    // How many handles share this object; a hint only while other threads hold some.
+    // Returns the number of handles that share this object; a hint only while other threads hold
+    // some.
     int use_count() const { return count.load(std::memory_order_relaxed); }
 
 private:

@@ -34,7 +34,7 @@ public:
     // The one symbol that stands for this text: how a user's Var("x") is the same everywhere. It
     // lives as long as the process.
     static Symbol interned(std::string_view text);
-    // How many symbols there are that live as long as they are used.
+    // Returns the number of symbols that live as long as they are used.
     static size_t number_of_counted();
 
     bool defined() const { return bits != 0; }

@@ -347,7 +347,7 @@ struct CUDACapability {
     int number;
     Target::Feature feature;
 };
-// From the lowest to the highest. Each run of a pipeline looks at them.
+// These go from the lowest to the highest. Each run of a pipeline looks at them.
 constexpr CUDACapability cuda_capabilities_known[] = {
     {30, Target::CUDACapability30},   {32, Target::CUDACapability32},
     {35, Target::CUDACapability35},   {50, Target::CUDACapability50},
@@ -407,8 +407,8 @@ int Target::get_arm_v8_lower_bound() const {
     return found;
 }
 
-// What changes how a runtime is built has to be the same for both; what adds a device to it is
-// joined; of what only code cares about, that which both have is kept.
+// Features that change how a runtime is built must be equal in both; those that add a device to it
+// are joined; of those that only code depends on, the common ones are kept.
 bool Target::get_runtime_compatible_target(const Target &other, Target &result) const {
     if (os != other.os || arch != other.arch || bits != other.bits) return false;
     for (Feature f : {SoftFloatABI, MSAN, TSAN, ASAN, WasmThreads}) {

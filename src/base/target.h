@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-// Where a loop runs.
+// Names the machine that a loop runs on.
 enum class DeviceAPI : uint8_t {
     None,
     Host,
@@ -90,7 +90,8 @@ struct Target {
         WebAssemblyRuntime
     };
     enum Arch : uint8_t { ArchUnknown, X86, ARM, POWERPC, Hexagon, WebAssembly, RISCV };
-    // Whose instruction latencies to schedule for; never which instructions may be used.
+    // The processor whose instruction latencies code is scheduled for; never which instructions may
+    // be used.
     enum Processor : uint8_t {
         ProcessorGeneric,
         K8,
@@ -152,14 +153,14 @@ struct Target {
     bool has_unknowns() const { return os == OSUnknown || arch == ArchUnknown || bits == 0; }
     // Returns true if this compiler can make code for it.
     bool supported() const;
-    // Those with which it makes none for any CPU.
+    // Returns the features with which it makes none for any CPU.
     static const std::vector<Feature> &unsupported_features();
     bool supports_device_api(DeviceAPI api) const;
     DeviceAPI get_required_device_api() const;
     int64_t maximum_buffer_size() const;  // in bytes
     // The lowest capability that is set, as in 86 for 8.6; 20 if none is, -1 without CUDA.
     int get_cuda_capability_lower_bound() const;
-    // With the feature of the highest capability that is not above this one.
+    // Returns the target with the feature of the highest capability that is not above this one.
     Target with_cuda_capability(int most) const;
     // The capabilities to make machine code for: those that are set, from 7.5 on; 75 if none is.
     std::vector<int> cuda_capabilities() const;

@@ -23,7 +23,7 @@ Registers cpuid(uint32_t leaf, uint32_t subleaf = 0) {
 
 bool bit(uint32_t word, int i) { return (word >> i) & 1; }
 
-// Which register states the operating system saves (XCR0).
+// Returns the register states that the operating system saves (XCR0).
 uint64_t saved_states(const Registers &leaf1) {
     if (!bit(leaf1.ecx, 27)) return 0;
     uint32_t low, high;

@@ -7,14 +7,14 @@ namespace tessera {
 // Advice about what compiles, but is hardly meant so.
 using WarningHandler = std::function<void(const std::string &message)>;
 
-// Who gets the warnings of this process from now on, in place of stderr; an empty handler stands
-// for stderr again. Returns the one before. It is called while a pipeline compiles, on any thread
-// and by several at once, and may compile others, but must not run that pipeline. What it throws
-// leaves the call that compiles.
+// Sets the handler that gets the warnings of this process from now on, in place of stderr; an empty
+// handler stands for stderr again. Returns the one before. It is called while a pipeline compiles,
+// on any thread and by several at once, and may compile others, but must not run that pipeline. An
+// exception that it throws leaves the call that compiles.
 WarningHandler set_warning_handler(WarningHandler handler);
 
-// Who is notified of every CompileError about a user's program when it is made, before it is
-// thrown; an empty one: nobody. Returns the one before.
+// Is called with every CompileError about a user's program when it is made, before it is thrown; an
+// empty one: nobody. Returns the one before.
 using ErrorObserver = std::function<void(const std::string &message)>;
 ErrorObserver set_error_observer(ErrorObserver observer);
 

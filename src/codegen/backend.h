@@ -2,7 +2,7 @@
 #include "codegen/compile.h"
 #include <span>
 
-// Who makes code of modules. To add a machine: a folder, and a row in backends.cpp.
+// A backend makes code of modules. To add a machine: a folder, and a row in backends.cpp.
 namespace tessera::codegen {
 
 class Architecture;

@@ -38,7 +38,7 @@ struct Options {
     int threads = 2;       // how many may work on one module at the same time
     // Called for each phase as it ends: its name and the milliseconds it took.
     std::function<void(std::string_view phase, double milliseconds)> report_time;
-    // Where the user named functions that the code calls, for errors.
+    // The lines where the user named functions that the code calls, for errors.
     std::map<std::string, Location> written;
 };
 

@@ -130,7 +130,7 @@ struct JitModule::Code {
     std::unique_ptr<orc::LLJIT> jit;
     std::map<std::string, void *> functions;
     size_t bytes = 0;
-    // What the JIT tells besides what its functions return.
+    // The JIT reports these besides what its functions return.
     std::vector<std::string> missing;  // functions that it cannot find
     std::string reports;
     const tessera_cuda_kernels_t *kernels = nullptr;  // null: there are none

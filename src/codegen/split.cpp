@@ -57,7 +57,7 @@ std::vector<std::string> split_into_bitcode(llvm::Module &module, int parts) {
         }
         f.function->setDSOLocal(false);
     }
-    // What callers find by its name is defined once.
+    // Globals that callers find by their names are defined once.
     for (const llvm::GlobalVariable &v : module.globals()) {
         if (v.hasExternalLinkage() && !v.isDeclaration()) part_of[&v] = 0;
     }

@@ -7,9 +7,9 @@
 namespace tessera::driver {
 
 // A description of the arguments of a compiled function, as text: each argument's type, range and
-// default, constraints and estimates, and which region of it the function touches. What is computed
-// from other arguments is written as an expression in their names, in which `b.dim[0].max` stands
-// for b.dim[0].min + b.dim[0].extent - 1.
+// default, constraints and estimates, and which region of it the function touches. A value that is
+// computed from other arguments is an expression in their names, in which `b.dim[0].max` stands for
+// b.dim[0].min + b.dim[0].extent - 1.
 class ArgumentTexts {
 public:
     // `names`: what the arguments are called.

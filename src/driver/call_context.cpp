@@ -89,7 +89,7 @@ void tell_handler(void *c, Handler handler, Args... args) {
     run_handler(c, 0, returning);
 }
 
-// What was installed in the runtime before the functions below.
+// These were installed in the runtime before the functions below.
 tessera_error_handler_t next_error;
 tessera_print_t next_print;
 tessera_malloc_t next_malloc;

@@ -40,7 +40,7 @@ private:
 };
 
 // Completes the handlers of the context: by these, then by those of the process, then by the
-// runtime's own. That of errors stays unset where nobody has one: a failed call then throws.
+// runtime's own. The error handler stays unset where nobody has one: a failed call then throws.
 void populate_handlers(JITUserContext &context, const JITHandlers &handlers);
 
 // Those of all pipelines that have none of their own; returns the ones before.

@@ -70,7 +70,7 @@ Target jit_target(const Target &target) {
 CompiledPipeline::CompiledPipeline(const program::Program &program, const Target &target,
                                    Externs given)
     : lowered(lower_program(program, target)), target(target), externs(std::move(given)) {
-    // Whatever the user calls a Func, its code must not take the place of a C function.
+    // Its code must not take the place of a C function, whatever the user calls a Func.
     lowered.functions[0].name += ".pipeline";
     program::ProgramCopy copy = program::copy_reachable(program);
     std::unordered_map<Symbol, size_t> places;

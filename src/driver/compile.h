@@ -67,8 +67,8 @@ struct Signature {
     Location written;                         // of the list, for errors
 };
 
-// As `compile`, without code. CompileError if the signature lacks a parameter that the program
-// reads, or has one twice.
+// Lowers like `compile`, without making code. Throws CompileError if the signature lacks a
+// parameter that the program reads, or has one twice.
 ir::Module lower_for(const program::Program &program, const Target &target,
                      const Signature &signature);
 // Before loops and storage are worked on: regions, and what is computed and used in them.

@@ -28,7 +28,7 @@ struct Variant {
     std::string function;  // its name in C
 };
 
-// What callers see of a target.
+// These features change what callers see.
 constexpr Target::Feature interface_features[] = {Target::UserContext, Target::CPlusPlusMangling};
 
 bool is_per_target(Type type) {

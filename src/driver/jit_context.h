@@ -7,8 +7,8 @@ struct JITUserContext;
 
 // The functions that a pipeline in this process calls instead of the runtime's own; null: as the
 // pipeline has it, else as the process has it. `custom_error` replaces the RuntimeError that a
-// failure throws otherwise. What a handler throws is thrown by the call when it has ended; of
-// several calls at once with one context, by the one that ends first.
+// failure throws otherwise. The call throws what a handler has thrown when it has ended; of several
+// calls at once with one context, the one that ends first does.
 struct JITHandlers {
     void (*custom_print)(JITUserContext *, const char *) = nullptr;
     void *(*custom_malloc)(JITUserContext *, size_t) = nullptr;
@@ -24,7 +24,8 @@ struct JITHandlers {
     int32_t (*custom_cuda_acquire_context)(JITUserContext *, void **context, bool create) = nullptr;
     int32_t (*custom_cuda_release_context)(JITUserContext *) = nullptr;
     int32_t (*custom_cuda_get_stream)(JITUserContext *, void *context, void **stream) = nullptr;
-    // How the driver of a device would be found. Not called: it is found once for the process.
+    // These would find the driver of a device. They are not called: it is found once for the
+    // process.
     void *(*custom_get_symbol)(const char *name) = nullptr;
     void *(*custom_load_library)(const char *name) = nullptr;
     void *(*custom_get_library_symbol)(void *library, const char *name) = nullptr;

@@ -14,7 +14,7 @@ struct MachineRuntime {
 };
 std::span<const MachineRuntime> machine_runtimes();
 
-// That of the target's machine. CompileError if there is none.
+// Returns the library for the target's machine. CompileError if there is none.
 std::string runtime_library(const Target &target,
                             std::span<const MachineRuntime> runtimes = machine_runtimes());
 // Returns the part of it that a library for the target has: nothing with Target::NoRuntime.

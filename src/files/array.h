@@ -6,8 +6,8 @@
 
 namespace tessera::files {
 
-// The contents of a file in memory: elements in a row, dimension 0 innermost. Of a picture the
-// dimensions are x, y and, unless it is plain grey, c: each channel is a plane.
+// The contents of a file in memory: elements in a row, dimension 0 innermost. The dimensions of a
+// picture are x, y and, unless it is plain grey, c: each channel is a plane.
 struct Array {
     tessera_type_t type;
     std::vector<int> extents;

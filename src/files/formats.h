@@ -22,8 +22,8 @@ Array read_npy(const std::string &path, const std::string &name);
 void write_npy(const Array &array, const std::string &path, const std::string &name);
 
 // MATLAB's files of level 5 (-v6 and -v7): real arrays of numbers and of logicals. Dimension 0 is
-// MATLAB's first index. Of several arrays, that of the name is read. There is always a second
-// dimension in MATLAB; float16 and bfloat16 are written as singles.
+// MATLAB's first index. If there are several arrays, the one of that name is read. There is always
+// a second dimension in MATLAB; float16 and bfloat16 are written as singles.
 Array read_mat(const std::string &path, const std::string &name);
 void write_mat(const Array &array, const std::string &path, const std::string &name);
 

@@ -117,7 +117,7 @@ class MatReader {
 public:
     MatReader(const std::vector<uint8_t> &bytes, bool swapped) : bytes(bytes), swapped(swapped) {}
 
-    // That of the name, or the only numeric one.
+    // Returns the array of that name, or the only numeric one.
     Variable find(const std::string &name) {
         std::vector<std::string> names;
         std::optional<Variable> found;
@@ -237,7 +237,7 @@ std::string matlab_name(const std::string &name) {
     return text.substr(0, 63);
 }
 
-// As a type that MATLAB has.
+// Converts the array to a type that MATLAB has.
 Array storable(const Array &array) {
     tessera_type_t type = array.type;
     if (type.bits == 1) type.bits = 8;

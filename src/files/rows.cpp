@@ -1,4 +1,4 @@
-// What pictures of all formats have in common.
+// This file has what pictures of all formats share.
 #include "base/error.h"
 #include "files/formats.h"
 

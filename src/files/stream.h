@@ -16,7 +16,7 @@ using Stream = std::unique_ptr<std::FILE, CloseFile>;
 // Opens a file to read it; what is written is an AtomicFile.
 Stream open_stream(const std::string &path);
 
-// How many bytes are left; a pipe, which cannot say so, has UINT64_MAX.
+// Returns the number of bytes that are left; a pipe, which cannot say so, has UINT64_MAX.
 uint64_t bytes_left(std::FILE *file);
 // Refuses a file that is certainly too short to hold `bytes` bytes, each of which takes at least
 // 1 / `ratio` of a byte there: a damaged header must not make us ask for absurd memory. `what`: the

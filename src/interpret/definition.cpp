@@ -416,7 +416,7 @@ void DefinitionRun::run_domain(FunctionState &f, StageState &stage) {
     });
 }
 
-// Returns true if the value is lost. That is an error, unless the cause may be that not all points
+// Returns true if the value is lost. That is an error, unless it may be lost because not all points
 // are known yet.
 bool DefinitionRun::poisoned(const Value &v, const char *what) {
     if (!v.poison[0]) return false;

@@ -13,9 +13,9 @@ struct DefinitionOptions {
 // Fills the buffers, one per value of each output of the program in their order, with what the
 // definitions say: no schedule, no bounds inference, no lowering.
 //
-// A value is computed when it is needed, and remembered. Where update definitions mix points of
-// a dimension (they write or read its points other than by its pure variable), they are run over
-// all of the dimension that anybody was seen to ask for; whenever somebody asks for more, all is
+// A value is computed when it is needed, and remembered. If update definitions mix points of a
+// dimension (they write or read its points other than by its pure variable), they are run over all
+// of the dimension that anybody was seen to ask for; whenever somebody asks for more, all is
 // computed anew. So calls with effects (print) may be made more often than by compiled code.
 //
 // Reading an image outside of its bounds, or what was never defined, is no error as long as no

@@ -31,8 +31,8 @@ public:
         return on_device ? at(handle).device_dirty : at(handle).host_dirty;
     }
 
-    // What a side sees of a buffer. RuntimeError if the other side's contents are newer, or if it
-    // has no memory there.
+    // Return what a side sees of a buffer. RuntimeError if the other side's contents are newer, or
+    // if it has no memory there.
     Memory &seen_by_host(Memory &on_host) const;
     Memory &seen_by_kernel(Memory &on_host) const;
     // The side where it is newest, of which neither need be said.

@@ -1,7 +1,8 @@
 #include "interpret/oracle_device.h"
 #include "interpret/statement_run.h"
 
-// What runs on the host and uses buffers that may be on the device: copies, and functions in C.
+// These parts run on the host and use buffers that may be on the device: copies, and functions in
+// C.
 namespace tessera::interpret {
 
 using namespace ir;

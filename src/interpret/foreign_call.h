@@ -8,7 +8,7 @@ namespace tessera::interpret {
 // C functions by name, for externs that the dynamic linker does not know.
 using ExternMap = std::unordered_map<std::string, void *>;
 
-// Where the function is: in the map, the runtime, or the process. Throws RuntimeError if nowhere.
+// Finds the function in the map, the runtime, or the process. Throws RuntimeError if nowhere.
 void *find_extern(const std::string &name, const ExternMap &externs);
 
 // Calls a C function of any signature (of a moderate number of arguments), given by their types and

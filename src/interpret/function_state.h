@@ -31,8 +31,8 @@ struct FunctionState {
     program::FunctionContents *contents = nullptr;
     bool is_inline = false;  // by its schedule
     std::vector<std::unique_ptr<StageState>> stages;
-    // Per dimension: every stage touches only points of its own coordinate. What happens at other
-    // coordinates does not matter then.
+    // Per dimension: every stage touches only points of its own coordinate. Then other coordinates
+    // do not matter.
     std::vector<bool> sliced;
     // Per dimension: some stage runs over all of it, and others mix its points. Then the region
     // that the stages run over has to be known.

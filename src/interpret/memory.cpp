@@ -118,8 +118,8 @@ Word Memory::load(int64_t index, uint8_t &is_poison, const Accessor &by) {
 void Memory::store(int64_t index, Word word, uint8_t is_poison, const Accessor &by) {
     check(index, true);
     size_t at = size_t(index - low);
-    // What puts back what is there does no harm: where the ends of a split loop overlap, or a blend
-    // keeps what another iteration has computed, or will. Whether it will is told at the end.
+    // Storing the value that is there does no harm: the ends of a split loop overlap, and a blend
+    // keeps what another iteration has computed, or will compute, which is checked at the end.
     bool same_word = load_word(type, address(index)) == word;
     bool was_poison = !poison.empty() && poison[at] != defined;
     if (is_output && is_poison && !was_poison && !(poison.empty() && same_word)) {

@@ -25,7 +25,7 @@ private:
     int loops = 0;
 };
 
-// Who accesses memory, for finding conflicts.
+// Identifies who accesses memory, for finding conflicts.
 struct Accessor {
     const TaskTree *tasks = nullptr;
     int task = TaskTree::root;

@@ -7,7 +7,7 @@ namespace tessera::interpret {
 
 namespace {
 
-// What functions in C have allocated, by handles.
+// Holds what functions in C have allocated, by handles.
 struct Allocations {
     std::mutex mutex;
     std::unordered_map<uint64_t, std::vector<uint8_t>> all;

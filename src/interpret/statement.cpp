@@ -184,8 +184,8 @@ void StatementRun::run_cluster(const For &blocks) {
     shared.coroutines.run_all(all);
 }
 
-// Each thread on a stack of its own; one goes on until it comes to a barrier. Of what two threads
-// access between the same two barriers, nothing may be in conflict.
+// Runs each thread on a stack of its own; one goes on until it comes to a barrier. Accesses of two
+// threads between the same two barriers must not be in conflict.
 void StatementRun::run_threads(const For &outermost) {
     std::array<int64_t, 3> shape = {1, 1, 1};
     for_each_node(Stmt(&outermost), [&](const For &loop) {
@@ -234,7 +234,7 @@ void StatementRun::run_of_thread(const For &loop) {
     run(loop.body);
 }
 
-// What this thread does up to its next barrier.
+// Begins the task of what this thread does up to its next barrier.
 void StatementRun::begin_task() {
     if (!frame.block) {  // a block of a cluster without threads, or before they begin
         frame.task = shared.tasks.new_task(frame.cluster->all.task, frame.cluster->all.phase);
@@ -337,7 +337,7 @@ void StatementRun::shuffle(const IntrinsicCall &node, Operands operands, Value &
     result = found;
 }
 
-// What another block of the cluster has in memory.
+// Loads what another block of the cluster has in memory.
 void StatementRun::cluster_load(const IntrinsicCall &node, Operands operands, Value &result) {
     const Load &load = address_taken(node.args[0]);
     require_defined(*operands[1], "the block whose memory is read");

@@ -13,7 +13,7 @@ struct StatementOptions {
     // Before storage is flattened: the arguments that hold the values of a function. By default the
     // argument of the function's own symbol.
     std::unordered_map<Symbol, std::vector<Symbol>> buffers;
-    // Whose functions are invoked, if any are.
+    // Holds the functions that are invoked, if any are.
     const ir::Module *module = nullptr;
     // After running so many statements, OutOfSteps is thrown.
     uint64_t max_statements = UINT64_MAX;

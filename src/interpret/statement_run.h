@@ -46,7 +46,8 @@ struct ThreadTeam {
     int task = TaskTree::root;  // of the team
     std::vector<Value> shown;   // in a shuffle, by lanes
 };
-// Those of a block. Where lanes meet by themselves, the tasks of the block are those of its rows.
+// Holds the threads of a block. If lanes meet by themselves, the tasks of the block are those of
+// its rows.
 struct ThreadBlock {
     ThreadTeam all;
     bool has_rows = false;
@@ -83,7 +84,7 @@ struct Frame {
     PendingStores *recorded = nullptr;   // what stores go to, instead of memory
 };
 
-// What a buffer made of a part of another one begins with.
+// A buffer made of a part of another one begins with these.
 struct Part {
     MemoryRef memory;   // on the host
     int64_t first = 0;  // element

@@ -4,7 +4,7 @@
 #include "runtime/tessera_runtime.h"
 #include <cstring>
 
-// What expressions of lowered code mean besides their arithmetic.
+// This file evaluates the expressions of lowered code, except for their arithmetic.
 namespace tessera::interpret {
 
 using namespace ir;
@@ -300,7 +300,7 @@ void StatementRun::extern_call(const ExternCall &node, Operands operands, Value 
     }
 }
 
-// Which of its buffers a C function writes is not known: all count as written.
+// Nobody knows which of its buffers a C function writes: all count as written.
 void StatementRun::mark_what_foreign_code_wrote(const tessera_buffer_t &b) {
     if (!b.host) return;
     for (const auto &weak : shared.memories) {

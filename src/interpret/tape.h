@@ -16,7 +16,7 @@ using Operands = std::span<const Value *const>;
 class OperandSource {
 public:
     virtual ~OperandSource() = default;
-    // Where the value of the free variable is kept; it has to stay there while the tape runs.
+    // Returns the place of the free variable's value; it has to stay there while the tape runs.
     virtual const Value *variable(const ir::Variable &v) = 0;
     // The value of a Load (operands: index[, predicate]), Call, BufferProperty, ExternCall, or of
     // an intrinsic that is more than a function of its operands. For address_of the operand is the

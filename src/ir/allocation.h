@@ -11,7 +11,7 @@ constexpr int64_t most_on_stack = 256 << 10;
 // The size in bytes with its padding, if all extents are constants.
 std::optional<int64_t> constant_bytes(const Allocate &node);
 
-// Where code for a CPU gets a buffer from.
+// Says where code for a CPU allocates a buffer.
 enum class Place : uint8_t {
     Stack,  // costs nothing
     // It is to be on the stack, but of a size that the stack has no room for, or that is not known:

@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-// How the iterations of a loop run: the enumerator, and the word in the IR's text.
+// Lists how the iterations of a loop may run: the enumerator, and the word in the IR's text.
 // clang-format off
 #define TESSERA_LOOP_KINDS(X)                                                                      \
     X(Serial, "for") X(Parallel, "parallel") X(Vectorized, "vectorized") X(Unrolled, "unrolled")   \
@@ -71,7 +71,7 @@ constexpr LoopTraits traits_of(LoopKind kind) {
 // needs no boundary tests. Auto: where it pays.
 enum class Partition : uint8_t { Auto, Never, Always };
 
-// Where a Func's values live.
+// Lists the memories in which a Func may be stored.
 // clang-format off
 #define TESSERA_MEMORY_TYPES(X)                                                                    \
     X(Auto) X(Heap) X(Stack) X(Register) X(GPUShared) X(GPUTexture) X(LockedCache) X(VTCM)         \
@@ -84,7 +84,7 @@ enum class MemoryType : uint8_t {
 #undef ENUMERATOR
 };
 
-// Where elements are, for machines that reach each place with instructions of its own.
+// Says where elements are, for machines that reach each place with instructions of its own.
 enum class AddressSpace : uint8_t {
     Generic,  // anywhere: the address says where
     Global,   // all threads of a device see it
@@ -124,7 +124,7 @@ constexpr MemoryTraits traits_of(MemoryType memory) {
     __builtin_unreachable();
 }
 
-// What a machine has an operation for (MachineOp in nodes.h), and what its operands are. A place is
+// Lists the operations of a machine (MachineOp in nodes.h), and their operands. A place is
 // address_of a Load; bytes are those of one call.
 // clang-format off
 #define TESSERA_MACHINE_OPS(X)                                                                     \
@@ -176,8 +176,8 @@ enum class BufferField : uint8_t {
     Device
 };
 
-// How linkers know a function: by its name in C, or by that and its namespaces and parameters, as
-// C++ does. Default: as Target::CPlusPlusMangling says.
+// Says how linkers know a function: by its name in C, or by that and its namespaces and parameters,
+// as C++ does. Default: as Target::CPlusPlusMangling says.
 enum class NameMangling : uint8_t { Default, C, CPlusPlus };
 
 enum class CallKind : uint8_t {

@@ -20,7 +20,7 @@ struct Range {
 };
 using Region = std::vector<Range>;
 
-// Which of the user's loops a loop is: the one over `var` of a stage of `func`.
+// Identifies the user's loop that a loop is: the one over `var` of a stage of `func`.
 struct LoopOrigin {
     Symbol func, var;  // undefined: lowering has made the loop
     int stage = 0;
@@ -37,8 +37,8 @@ struct LoopOrigin {
                              &LoopOrigin::blocks_per_processor, &LoopOrigin::resident_blocks>;
 };
 
-// The buffers whose elements the body of a loop reads and writes past the caches. Of a loop without
-// an origin nothing is said: there it is as around the loop.
+// The buffers whose elements the body of a loop reads and writes past the caches. A loop without an
+// origin inherits this from the loop around it.
 struct Streams {
     bool all_loads = false;
     std::vector<Symbol> loads, stores;
@@ -121,7 +121,7 @@ struct StorageFacts {
                   &StorageFacts::copies, &StorageFacts::is_copy_shared>;
 };
 
-// Whose flat storage it is.
+// Names the Func whose flat storage this is.
 struct AllocationFacts {
     Symbol func;
     Location compute_written;
@@ -131,7 +131,7 @@ struct AllocationFacts {
     using Fields = FieldList<&AllocationFacts::func, &AllocationFacts::within>;
 };
 
-// How storage is to be allocated that is hoisted.
+// Says how hoisted storage is allocated.
 struct HoistFacts {
     Expr copies;  // so many, as a ring buffer; undefined: one
     Location hoist_written, copies_written;

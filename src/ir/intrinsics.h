@@ -6,7 +6,7 @@ namespace tessera::ir {
 
 // The table of intrinsic calls: name, number of operands (-1: any), pure.
 // A pure one has no effect and gives the same value for the same operands, so it may be merged,
-// moved and dropped. Where nothing else is said, operands and result have one common type, and
+// moved and dropped. Unless a row says otherwise, operands and result have one common type, and
 // vectors are worked on lane by lane.
 // clang-format off
 #define TESSERA_INTRINSICS(X) TESSERA_VALUE_INTRINSICS(X) TESSERA_RUNTIME_INTRINSICS(X)
@@ -130,8 +130,8 @@ namespace tessera::ir {
                                       the buffer, and of the box that one copy_tile copies, in its \
                                       argument `shape` */
 
-// The operations of the runtime for lowered code: an int32, if nothing else is said. How it is
-// called there is the back end's (for a CPU: lower/finish/runtime_calls.h).
+// The operations of the runtime for lowered code: an int32, if nothing else is said. The back end
+// decides how to call them (for a CPU: lower/finish/runtime_calls.h).
 #define TESSERA_RUNTIME_INTRINSICS(X)                                                              \
     X(semaphore_init, 2, false)    /* semaphore (an alloca), count */                              \
     X(semaphore_release, 2, false) /* semaphore, count to add; Acquire waits for it: what has been \

@@ -7,7 +7,7 @@
 
 namespace tessera::ir {
 
-// Who runs a function, and with what besides its arguments.
+// Lists who runs a function, and with what besides its arguments.
 // clang-format off
 #define TESSERA_FUNCTION_KINDS(X)                                                                  \
     X(Pipeline, "func")    /* programs call it */                                                  \

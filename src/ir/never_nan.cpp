@@ -52,8 +52,8 @@ bool NeverNan::find(const Expr &e) {
         return (r->op == ReduceOp::Min || r->op == ReduceOp::Max) && (*this)(r->value);
     }
     case NodeKind::Let: {
-        // What is found out of the body holds for this let alone: the same nodes may stand behind
-        // another let of the name, as they do in copies of an unrolled loop.
+        // The answers for the body hold for this let alone: the same nodes may stand behind another
+        // let of the name, as they do in copies of an unrolled loop.
         const auto *let = e.as<Let>();
         const bool is_number = (*this)(let->value);
         const auto outer = lets.find(let->name);

@@ -24,11 +24,11 @@
 // which it is written, whatever is computed where: nothing is re-associated, distributed or
 // cancelled. Only what holds for every number, infinities and NaNs included, is left out (x * 1).
 // But unless below strict_float, a product and a sum may become one instruction that rounds once:
-// then last bits differ; and so may the sign of a zero. What indices, bounds of loops and
-// conditions of reading are made of is always strict, and so is what is cast to an integer of 32
-// bits or more. Sums and products that `atomic` or `rfactor` reorders are rounded in that order.
-// min and max leave out a NaN: they are the other operand, and a NaN only if both are. So they are
-// associative. Which one a zero is, of zeros of both signs, is not said.
+// then last bits differ; and so may the sign of a zero. Operands of indices, bounds of loops and
+// conditions of reading are always strict, and so are operands of a cast to an integer of 32 bits
+// or more. Sums and products that `atomic` or `rfactor` reorders are rounded in that order. min and
+// max leave out a NaN: they are the other operand, and a NaN only if both are. So they are
+// associative. If the operands are zeros of both signs, the result may be either.
 // A cast from a float truncates towards zero and saturates: of what is above the integer type, and
 // of a NaN, it gives the largest integer of the type that is a float of that type (2147483520 of a
 // float32 as int32), of what is below the smallest. To 8 and 16 bits it gives the low bits of what
@@ -77,7 +77,7 @@ struct NodeOf : Base {
     }
 
 private:
-    // Where M is among the others; their number if it is not.
+    // Returns the place of M among the others; their number if it is not there.
     template<typename M, typename... Others>
     static constexpr size_t place_among() {
         size_t place = 0;
@@ -455,8 +455,7 @@ struct Atomic final : NodeOf<Atomic, StmtNode, NodeKind::Atomic> {
     using Fields = FieldList<&Atomic::func, &Atomic::mutexes, &Atomic::body>;
 };
 
-// Does what the body does. Where code is made for a machine that has it, this operation of the
-// machine does: then the body is not in the code.
+// Does what the body does. Code for a machine that has this operation uses it instead of the body.
 struct MachineOp final : NodeOf<MachineOp, StmtNode, NodeKind::MachineOp> {
     MachineOpKind op = MachineOpKind::mma;
     std::vector<Expr> operands;

@@ -131,8 +131,8 @@ Expr fold(const Expr &a, const Expr &b, F f) {
     return IntImm::make(a.type(), int64_t(exact));
 }
 
-// Refuses two signed constants that a user wrote and whose result does not fit. What the compiler
-// makes of others may wrap.
+// Refuses two signed constants that a user wrote and whose result does not fit. Constants that the
+// compiler makes of others may wrap.
 void refuse_overflow(const Expr &a, const Expr &b, const char *operation, const Location &at) {
     auto x = wide_value(a), y = wide_value(b);
     if (!x || !y || place_of_user(at).empty()) return;
@@ -318,7 +318,7 @@ void match_as_halide(Expr &a, Expr &b, const Location &at) {
     require_defined(b, "select", at);
     Type element_a = a.type().element_of(), element_b = b.type().element_of();
     if (element_a == element_b) return;
-    // As Halide does it: the one after the other.
+    // Halide converts them one after the other, too.
     if (a.as<IntImm>()) a = cast(element_b, a);
     if (b.as<IntImm>()) b = cast(a.type().element_of(), b);
     if (a.type().element_of() == b.type().element_of()) return;

@@ -32,7 +32,7 @@ Expr operator&&(WrittenExpr a, Expr b);
 Expr operator||(WrittenExpr a, Expr b);
 Expr operator!(WrittenExpr a);
 
-// Where Halide's rules hold, the second operand is cast to the type of the first.
+// In Halide's dialect the second operand is cast to the type of the first.
 Expr &operator+=(Expr &a, WrittenExpr b);
 Expr &operator-=(Expr &a, WrittenExpr b);
 Expr &operator*=(Expr &a, WrittenExpr b);

@@ -19,7 +19,7 @@ protected:
     StorageFacts storage_facts();
     Region region(std::vector<StorageFold> *folds = nullptr);
     HoistFacts hoist_facts();
-    // What an argument holds that is a buffer.
+    // Parses what a buffer argument holds.
     void held(Argument &a);
     std::vector<Type> type_list();
     MemoryType memory();

@@ -135,7 +135,7 @@ Stmt StmtParser::close(std::vector<Stmt> list, std::vector<Scoped> &open) {
     return Block::make(std::move(list));
 }
 
-// What stands after a colon.
+// Parses what stands after a colon.
 Stmt StmtParser::body() {
     Nested nested(*this);
     if (!at(TokenKind::EndOfLine)) return statements(true);

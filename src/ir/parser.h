@@ -60,7 +60,7 @@
 // `x:uint8 + 1`; `-x` is `0 - x`.
 namespace tessera::ir {
 
-// Which symbol each spelling stands for. One scope for several texts makes them share symbols.
+// Maps each spelling to its symbol. One scope for several texts makes them share symbols.
 class NamedSymbols {
 public:
     // The symbol of this spelling; a fresh one at first.

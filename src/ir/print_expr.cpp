@@ -7,7 +7,7 @@
 namespace tessera::ir::text {
 namespace {
 
-// How tightly an expression binds; the parser's table of operators says the same.
+// An operator and how tightly it binds; the parser's table of operators says the same.
 struct Operator {
     const char *spelling;
     int level;

@@ -14,7 +14,7 @@ protected:
     void print_origin(const LoopOrigin &origin);
     void print_streams(const Streams &streams);
     void print_traced(const Traced &traced);
-    // What an argument holds that is a buffer.
+    // Prints what a buffer argument holds.
     void print_held(const Argument &a);
     void print_produced(const Produced &produced);
     // Without its folds, which stand in the region.

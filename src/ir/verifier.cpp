@@ -10,7 +10,7 @@
 namespace tessera::ir {
 namespace {
 
-// What a symbol is bound as; a name may be a variable and a buffer at once.
+// The roles in which a symbol may be bound; a name may be a variable and a buffer at once.
 enum class Use : uint8_t { Variable, Buffer, Func };
 
 struct Binding {
@@ -219,7 +219,7 @@ void Verifier::leave(std::vector<Frame> &stack) {
     if (!stack.empty()) stack.back().innermost = std::max(stack.back().innermost, frame.innermost);
 }
 
-// What the symbol is bound as, or null where it is free, which must be allowed.
+// Returns the binding of the symbol, or null where it is free, which must be allowed.
 template<typename Handle>
 const Binding *Verifier::bound(Use use, Symbol s, const Handle &where) const {
     const Binding *b = scopes.find(use, s);

@@ -6,8 +6,8 @@
 
 namespace tessera::ir {
 
-// Which of the IR's two levels a tree has to be of: with Funcs (Provide, Call, Realize, ...) or
-// flat (Store, Load, Allocate).
+// The level of the IR that a tree has to be of: with Funcs (Provide, Call, Realize, ...) or flat
+// (Store, Load, Allocate).
 enum class IRLevel : uint8_t { Any, Funcs, Flat };
 
 struct VerifyOptions {

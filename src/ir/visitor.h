@@ -36,7 +36,7 @@ private:
 template<typename Root, typename F>
 void for_each_node(const Root &root, F f);
 
-// How many nodes the tree has, shared ones once.
+// Returns the number of nodes in the tree; shared ones count once.
 size_t count_nodes(const Stmt &s);
 
 // Returns true if the tree uses this symbol as a variable, buffer, callee or function.

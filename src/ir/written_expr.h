@@ -8,7 +8,7 @@ namespace tessera::ir {
 // An expression, and the line where it stands: as the first parameter of an operator, or of a
 // function of any number of operands, for its errors. Other functions take an Expr and end with the
 // line, so that C++ prefers them to a program's template of the same name, which they equal.
-// Where the library calls such a function itself, that line is its own, which no error shows.
+// Inside the library the line is that of the library itself, which no error shows.
 struct WrittenExpr : Expr {
     template<typename T>
     requires(!std::same_as<std::remove_cvref_t<T>, WrittenExpr> && std::convertible_to<T, Expr>)

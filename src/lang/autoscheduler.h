@@ -12,7 +12,7 @@ namespace tessera {
 
 class Pipeline;
 
-// Which autoscheduler, and its options.
+// Names an autoscheduler and its options.
 struct AutoschedulerParams {
     std::string name;
     std::map<std::string, std::string> extra;
@@ -20,7 +20,8 @@ struct AutoschedulerParams {
     AutoschedulerParams(const std::string &name,
                         const std::map<std::string, std::string> &extra = {})
         : name(name), extra(extra) {}
-    // As a generator's command line has it: "autoscheduler=name autoscheduler.option=value".
+    // Returns the options of a generator's command line: "autoscheduler=name
+    // autoscheduler.option=value".
     std::string to_string() const;
 };
 

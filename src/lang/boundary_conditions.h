@@ -2,7 +2,7 @@
 #include "lang/func.h"
 #include "lang/image_param.h"
 
-// A Func that is `source` inside of its bounds, and something sensible outside. Of a Func, the
+// A Func that is `source` inside of its bounds, and something sensible outside. For a Func, the
 // bounds are given, min and extent of each dimension; an undefined pair leaves a dimension alone.
 namespace tessera::BoundaryConditions {
 

@@ -457,7 +457,7 @@ void throw_undefined_buffer(const Location &at) {
                        "this Buffer is undefined: it was made without a size and not assigned yet");
 }
 
-// As it is written in C++: "uint8_t".
+// Returns the name of the type in C++: "uint8_t".
 static std::string name_in_cpp(Type t) {
     if (t.is_bool()) return "bool";
     if (t.is_handle()) return "void *";

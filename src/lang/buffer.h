@@ -718,7 +718,7 @@ private:
             ((p += *stride++), ...);
         }
     }
-    // How many ints f takes.
+    // Returns the number of ints that f takes.
     template<typename Fn, size_t... I> static constexpr int arity(std::index_sequence<I...>) {
         static_assert(sizeof...(I) <= 16, "the function must take one int per dimension");
         if constexpr (std::is_invocable_v<Fn, decltype(int(I))...>) {

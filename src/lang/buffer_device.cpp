@@ -123,7 +123,7 @@ void BufferContents::crop_device_memory(const Shape &to) {
     device_ownership = BufferDeviceOwnership::Cropped;
 }
 
-// Whatever goes wrong is told by the runtime's handler of errors.
+// The runtime's error handler reports whatever goes wrong.
 void BufferContents::release_device_memory() {
     if (!raw.device) return;
     switch (device_ownership) {

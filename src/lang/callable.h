@@ -39,8 +39,8 @@ struct CallableArgument {
 };
 
 // A compiled pipeline as a function object: its arguments, then a Buffer per value of its outputs.
-// A JITUserContext * may come first. Copies share the code. What the pipeline's handlers were when
-// it was compiled, they stay; those of the context of a call come before them. A Buffer without
+// A JITUserContext * may come first. Copies share the code. It keeps the handlers that the pipeline
+// had when it was compiled; those of the context of a call come before them. A Buffer without
 // memory makes the call a bounds query: it sets the regions of such buffers and computes nothing.
 // Buffers of 2 GiB or more need Target::LargeBuffers.
 class Callable {
@@ -79,8 +79,8 @@ public:
     // its outputs.
     const std::vector<Argument> &arguments() const;
 
-    // As a std::function. Throws RuntimeError now if these are not the arguments that the pipeline
-    // takes; with a JITUserContext * first, only when it is called.
+    // Returns the Callable as a std::function. Throws RuntimeError now if these are not the
+    // arguments that the pipeline takes; with a JITUserContext * first, only when it is called.
     template<typename... Args>
     std::function<int(Args...)> make_std_function() const {
         if constexpr (sizeof...(Args) > 0) {

@@ -17,7 +17,7 @@ template<typename... Args>
 std::vector<Type> types_of() {
     return {type_of<Args>()...};
 }
-// The first argument of a call, and its line. Where all others are numbers it is none, so that a
+// The first argument of a call, and its line. If all others are numbers it accepts none, so that a
 // call with numbers alone is one of the C function itself.
 template<bool others_are_numbers>
 struct FirstArgument : WrittenExpr {

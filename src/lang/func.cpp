@@ -123,7 +123,7 @@ Type Func::type(Location at) const {
 }
 int Func::num_update_definitions() const { return std::max(0, int(contents->stages.size()) - 1); }
 
-// How many there are, for messages.
+// Returns the number of updates, for messages.
 static std::string updates_of(const Func &f) {
     const int n = f.num_update_definitions();
     if (n > 0) return str(n, " update definition", n == 1 ? "" : "s", ", counted from 0");

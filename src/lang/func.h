@@ -47,7 +47,7 @@ public:
     Func();
     explicit Func(const std::string &name);
     explicit Func(const char *name) : Func(std::string(name)) {}
-    // That can only be defined with this type and number of dimensions.
+    // Such a Func can only be defined with this type and number of dimensions.
     explicit Func(Type type, int dimensions, const std::string &name = "");
     explicit Func(const std::vector<Type> &types, int dimensions, const std::string &name = "");
     // f(_) = e
@@ -75,9 +75,9 @@ public:
     // is queried once more for these; but not that of an output of the pipeline, and not that of a
     // Func that is stored elsewhere than it is computed. `dimensions`: how many, or their Vars. In
     // C++ the function may stand in namespaces: "ns::function".
-    // `device`: where the contents of all buffers are, and those of the outputs are left. Of a
-    // device they have memory there; the host pointer is null where the host has none, and in a
-    // bounds query there is neither.
+    // `device`: where the contents of all buffers are, and those of the outputs are left. Those on
+    // a device have memory there; the host pointer is null where the host has none, and in a bounds
+    // query there is neither.
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                        Type type, int dimensions, NameMangling mangling = NameMangling::Default,
                        DeviceAPI device = DeviceAPI::Host, Location at = Here::current());
@@ -156,8 +156,9 @@ public:
     Func &hoist_storage(const LoopLevel &level, Location at = Here::current());
     // The kind of memory; Auto: chosen by size and place.
     Func &store_in(MemoryType memory, Location at = Here::current());
-    // Storage is a ring of `extent` along v, in which a serial loop walks in one direction. That is
-    // found out; fold_forward (v only grows) is written into the schedule, and changes nothing.
+    // Storage is a ring of `extent` along v, in which a serial loop walks in one direction. The
+    // compiler finds that out; fold_forward (v only grows) is written into the schedule, and
+    // changes nothing.
     Func &fold_storage(const Var &v, const Expr &extent, bool fold_forward = true,
                        Location at = Here::current());
     // `extent` copies of the storage, one per iteration of the loop at which it is hoisted.

@@ -39,7 +39,7 @@ std::set<int> implicit_indices(const std::vector<Expr> &values) {
     return found;
 }
 
-// How many dimensions `_` stands for: one more than the highest `_n`.
+// Returns the number of dimensions that `_` stands for: one more than the highest `_n`.
 int count_implicit(const std::vector<Expr> &values) {
     std::set<int> used = implicit_indices(values);
     return used.empty() ? 0 : *used.rbegin() + 1;
@@ -50,7 +50,7 @@ Expr subtract(WrittenExpr a, Expr b) { return std::move(a) - std::move(b); }
 Expr multiply(WrittenExpr a, Expr b) { return std::move(a) * std::move(b); }
 Expr divide(WrittenExpr a, Expr b) { return std::move(a) / std::move(b); }
 
-// What is stored has the Func's type, which a constant takes by any rules.
+// Returns the stored value in the Func's type, which a constant takes by any rules.
 Expr operand_of_update(Type t, const Expr &e) {
     if (!ir::is_const(e) || !ir::may_hold(t, e)) return e;
     const bool integers = t.is_int_or_uint() && e.type().is_int_or_uint();
@@ -89,7 +89,7 @@ std::vector<Expr> FuncRef::expanded_args(const std::vector<Expr> &values) const 
     return result;
 }
 
-// What `_` stands for in the values has to be an argument.
+// The dimensions that `_` stands for in the values have to be arguments.
 void FuncRef::require_implicit(const std::vector<Expr> &values,
                                const std::vector<Expr> &coordinates) const {
     for (int i : implicit_indices(values)) {

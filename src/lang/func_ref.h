@@ -86,7 +86,7 @@ private:
     int index;
 };
 
-// Where FuncRefs are chosen from, the choice is an expression; of Funcs of several values,
+// Chooses between FuncRefs as an expression; for Funcs of several values, choose between Tuples.
 // choose between Tuples.
 inline Expr select(const Expr &condition, const FuncRef &true_value, const FuncRef &false_value,
                    Location at = Here::current()) {

@@ -36,11 +36,11 @@ void gpu_single_thread(const program::StageRef &s, DeviceAPI api, Location at);
 }  // namespace detail
 
 // Directives that run loops on a GPU. Iterations of a block loop are blocks of a grid, those of a
-// thread loop the threads of each block, and those of a lane loop the lanes of a warp. Of several
-// such loops the innermost one is that of x, whatever the order of the arguments. Nothing is
+// thread loop the threads of each block, and those of a lane loop the lanes of a warp. The
+// innermost of several such loops is that of x, whatever the order of the arguments. Nothing is
 // reordered. At most three loops of blocks, and three of threads and lanes, are nested.
 //
-// They say what Halide's directives of these names say. Where the target has no GPU, lowering
+// They mean the same as Halide's directives of these names. Where the target has no GPU, lowering
 // throws CompileError: ask Target::has_gpu_feature() first.
 template<typename Self>
 class GPUDirectives {
@@ -83,8 +83,8 @@ public:
                               at);
         return self();
     }
-    // Iterations are warps of a block, of 32 threads each, or warpgroups of 128. What is within
-    // them, a stage that works on a Tile for one, is shared among their threads.
+    // Iterations are warps of a block, of 32 threads each, or warpgroups of 128. Their threads
+    // share the work within them, such as a stage that works on a Tile.
     Self &gpu_warps(V x, Location at = Here::current()) {
         return on_threads({x}, LoopKind::GPUWarp, "gpu_warps", at);
     }
@@ -119,15 +119,16 @@ public:
         program::apply(self().scheduled(at), program::GroupBlocks{order.rows}, at);
         return self();
     }
-    // As many blocks run as fit the GPU at the same time, `blocks` on each multiprocessor, and each
-    // computes several of those of the loops over blocks, one after the other.
+    // The kernel runs as many blocks as fit the GPU at the same time, `blocks` on each
+    // multiprocessor, and each computes several of those of the loops over blocks, one after the
+    // other.
     Self &persistent(const Expr &blocks = 1, Location at = Here::current()) {
         program::apply(self().scheduled(at), program::PersistentBlocks{blocks}, at);
         return self();
     }
     // At least `blocks` blocks of the kernel have room on a multiprocessor: the registers of a
-    // thread are chosen for so many (CUDA's __launch_bounds__). Where it is not said, the assembler
-    // of the machine chooses, which often takes few.
+    // thread are chosen for so many (CUDA's __launch_bounds__). Without this directive the
+    // assembler of the machine chooses, which often takes few.
     Self &gpu_resident_blocks(const Expr &blocks, Location at = Here::current()) {
         program::apply(self().scheduled(at), program::ResidentBlocks{blocks}, at);
         return self();

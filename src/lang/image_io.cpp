@@ -10,7 +10,7 @@ namespace tessera {
 
 namespace {
 
-// What the file will hold: 8 or 16 bits, three dimensions.
+// Converts the image to what the file will hold: 8 or 16 bits, three dimensions.
 Buffer<> writable(const Buffer<> &given) {
     Buffer<> image = given;
     Type type = image.type();

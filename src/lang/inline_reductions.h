@@ -12,8 +12,9 @@ Expr saturating_sum(const Expr &e, const std::string &name = "saturating_sum",
 Expr product(const Expr &e, const std::string &name = "product", Location at = Here::current());
 Expr maximum(const Expr &e, const std::string &name = "maximum", Location at = Here::current());
 Expr minimum(const Expr &e, const std::string &name = "minimum", Location at = Here::current());
-// Where the largest (smallest) value is, a coordinate per dimension, and then the value. Of equal
-// ones the first. Coordinates are 0 if no value is above (below) the lowest (highest) of its type.
+// Returns the place of the largest (smallest) value, a coordinate per dimension, and then the
+// value. The first of equal ones counts. Coordinates are 0 if no value is above (below) the lowest
+// (highest) of its type.
 Tuple argmax(const Expr &e, const std::string &name = "argmax", Location at = Here::current());
 Tuple argmin(const Expr &e, const std::string &name = "argmin", Location at = Here::current());
 

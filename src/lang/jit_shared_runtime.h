@@ -11,11 +11,12 @@ public:
     // For pipelines that have no handlers of their own; returns the ones before.
     static JITHandlers set_default_handlers(const JITHandlers &handlers);
     // Completes the handlers of a context: by these, then by the default ones, then by the
-    // runtime's own, so that they can be called. That of errors stays unset where nobody has one,
-    // so that a failed call throws. CompileError if the context is null.
+    // runtime's own, so that they can be called. The error handler stays unset where nobody has
+    // one, so that a failed call throws. CompileError if the context is null.
     static void populate_jit_handlers(JITUserContext *context, const JITHandlers &handlers,
                                       Location at = Here::current());
-    // How many threads run pipelines; 0: as many as the machine has. Returns the former number.
+    // Sets the number of threads that run pipelines; 0: as many as the machine has. Returns the
+    // former number.
     static int set_num_threads(int n);
     static int get_num_threads();
     // Results of memoized Funcs: there are none, and nothing to keep.

@@ -32,15 +32,15 @@ public:
     bool defined() const { return now().defined(); }
     bool is_at() const { return now().is_at(); }
     int stage() const { return now().stage(); }
-    // Which place it is now. In Halide's dialect CompileError before lock(), when it may still
-    // become another.
+    // These say which place it is now. In Halide's dialect CompileError before lock(), when it may
+    // still become another.
     bool is_inlined(Location at = Here::current()) const;
     bool is_root(Location at = Here::current()) const;
     // The Func of a level that is at a loop; CompileError of another, and in Halide's dialect
     // before lock().
     std::string func(Location at = Here::current()) const;
     VarOrRVar var(Location at = Here::current()) const;
-    // As text; CompileError before lock(), when it may still become another.
+    // Returns the place as text; CompileError before lock(), when it may still become another.
     std::string to_string(Location at = Here::current()) const;
     // The same place (not merely the same handle).
     bool matches(const LoopLevel &other) const { return now().matches(other.now()); }

@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-// How a compiled function may be reached from other files.
+// Says how other files may reach a compiled function.
 enum class LinkageType : uint8_t { External, ExternalPlusArgv, ExternalPlusMetadata, Internal };
 
 // Lowered functions that are written into files together: those of a pipeline with its arguments,
@@ -38,8 +38,8 @@ public:
     // schedule), or what cannot be called as it is.
     void compile(const std::map<OutputFileType, std::string> &files,
                  Location at = Here::current()) const;
-    // What a file of the type object would have, which has the code of kernels within; that of the
-    // type device_code, an undefined Buffer if there are no kernels.
+    // Returns what a file of the type object would have, which has the code of kernels within; the
+    // second returns that of the type device_code, an undefined Buffer if there are no kernels.
     Buffer<uint8_t> compile_to_buffer(Location at = Here::current()) const;
     Buffer<uint8_t> get_device_code_buffer(Location at = Here::current()) const;
 
@@ -68,8 +68,8 @@ Module link_modules(const std::string &name, const std::vector<Module> &modules,
 
 // Makes the module of a function for a target; may be called more than once for one.
 using ModuleFactory = std::function<Module(const std::string &function, const Target &target)>;
-// Code for several targets behind one function; Pipeline::compile_to_multitarget_... say how. Of
-// one target: what its module's compile() writes.
+// Code for several targets behind one function; Pipeline::compile_to_multitarget_... say how. For
+// one target it writes what its module's compile() writes.
 void compile_multitarget(const std::string &function,
                          const std::map<OutputFileType, std::string> &files,
                          const std::vector<Target> &targets,

@@ -13,7 +13,7 @@ class Stage;
 class LoopLevel;
 class Pipeline;
 
-// How two loops that run together are laid over each other.
+// Says how two loops that run together are laid over each other.
 enum class LoopAlignStrategy : uint8_t { AlignStart, AlignEnd, NoAlign, Auto };
 
 // The key of a memoized result, beside the parameters that it depends on.

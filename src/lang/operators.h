@@ -5,8 +5,8 @@
 #include <compare>
 #include <concepts>
 
-// The functions and operators on expressions. Where nothing else is said, operands are brought to
-// one type as `ir::match_types` says, and vectors are worked on lane by lane.
+// The functions and operators on expressions. Unless a comment says otherwise, operands are brought
+// to one type as `ir::match_types` says, and vectors are worked on lane by lane.
 namespace tessera::ir {
 
 // The operands are integers or bools. The result of a shift has the type of its first operand, made
@@ -167,7 +167,7 @@ Expr extract_bits(const Expr &e, const Expr &lsb, Location at = Here::current())
 // An unsigned integer of all the bits, least significant first.
 Expr concat_bits(const std::vector<Expr> &parts, Location at = Here::current());
 
-// As if in a type that is wide enough; the result has twice the bits.
+// These compute as if in a type that is wide enough; the result has twice the bits.
 Expr widening_add(Expr a, Expr b, Location at = Here::current());
 Expr widening_sub(Expr a, Expr b, Location at = Here::current());  // signed, unless float
 Expr widening_mul(Expr a, Expr b, Location at = Here::current());  // signed if one operand is
@@ -180,7 +180,8 @@ Expr widen_right_mul(Expr a, Expr b, Location at = Here::current());
 // The nearest value of the operands' type.
 Expr saturating_add(Expr a, Expr b, Location at = Here::current());
 Expr saturating_sub(Expr a, Expr b, Location at = Here::current());
-// As if in a type that is wide enough, halved (rounding down, or half up), in the operands' type.
+// These compute as if in a type that is wide enough, halve the result (rounding down, or half up),
+// and keep the operands' type.
 Expr halving_add(Expr a, Expr b, Location at = Here::current());
 Expr halving_sub(Expr a, Expr b, Location at = Here::current());
 Expr rounding_halving_add(Expr a, Expr b, Location at = Here::current());

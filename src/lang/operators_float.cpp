@@ -8,7 +8,7 @@ namespace {
 using ir::call;
 using ir::Intrinsic;
 
-// What these functions are computed in: the operand's own type, or float32.
+// Converts the operand to the type of the computation: its own, or float32.
 Expr as_float(Expr e, const CallSite &site) {
     site.require_defined(e);
     if (e.type().is_handle()) site.refuse("the operand is a handle");

@@ -34,7 +34,7 @@ concept StmtPass = requires(P &pass, const Stmt &s) {
 };
 }  // namespace ir
 
-// How the text of a lowered pipeline is written.
+// Selects the format of a lowered pipeline's text.
 enum StmtOutputFormat { Text, HTML };
 
 // One or several Funcs to be computed together. A handle: copies are the same pipeline.
@@ -148,7 +148,7 @@ public:
                                              const AutoschedulerParams &params = {},
                                              Location at = Here::current()) const;
     static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &scheduler);
-    // Which one is meant where the parameters name none.
+    // Sets the one that is meant where the parameters name none.
     static void set_default_autoscheduler_name(const std::string &name);
 
     // ---- Looking at it ----

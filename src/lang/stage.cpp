@@ -33,7 +33,7 @@ void require_kinds(const char *directive, const VarOrRVar &from, const VarOrRVar
                                made.symbol, "(\"", made.symbol, "\")"));
 }
 
-// What a split for another directive would refuse in its own name.
+// Refuses, in the name of the directive, what its split would refuse in its own name.
 void require_split_operands(const char *directive, const StageRef &s, const VarOrRVar &old,
                             const Expr &factor, Location at) {
     program::require_loop(s, directive, old.symbol, at);

@@ -248,7 +248,8 @@ public:
     // stored in another order, for example, or a part of it for each tile. Returns the new Func.
     Func copy_input(const Fetched &buffer, Location at = Here::current());
 
-    // That it has no schedule is meant: no warning tells of it where others have one.
+    // States that the stage is meant to have no schedule: no warning is given where others have
+    // one.
     void unscheduled(Location at = Here::current());
 
     const program::StageRef &scheduled(Location) const { return ref; }

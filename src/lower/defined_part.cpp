@@ -163,7 +163,7 @@ DefinedPart Parts::let(const Let &let) {
     Expr undefined = call(let.value.type(), Intrinsic::undef, {});
     if (is_false(part.when)) return of(substitute(let.name, undefined, let.body));
     Expr when = is_const(part.when) ? part.when : named(part.when, "defined");
-    // Where it is not, what it is computed from may not be there.
+    // Operands of a value that is not defined may not be there.
     Expr outer = std::exchange(path, both(path, when));
     Expr value = named(part.value, let.name.text());
     path = outer;

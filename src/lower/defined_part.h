@@ -3,8 +3,8 @@
 
 namespace tessera::lower {
 
-// When an expression has a value, and which then. An operation of `undef` is undefined, and so is
-// a choice whose condition is, or that chooses it.
+// Says when an expression has a value, and which. An operation of `undef` is undefined, and so is a
+// choice whose condition is, or that chooses it.
 //
 //     1 - select(x < 3, g[x], undef())      ->      when: x < 3, value: 1 - g[x]
 //

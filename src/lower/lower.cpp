@@ -226,7 +226,7 @@ void add_buffers(ProgramContext &context, const FunctionRef &f, const std::strin
     }
 }
 
-// What the buffers of each function are called.
+// Returns the names of each function's buffers.
 std::unordered_map<Symbol, std::string> buffer_names(const program::ProgramCopy &copy) {
     std::unordered_map<Symbol, std::string> names;
     for (const FunctionRef &f : copy.environment.order) names[f->name] = f->name.text();
@@ -235,7 +235,7 @@ std::unordered_map<Symbol, std::string> buffer_names(const program::ProgramCopy 
     return names;
 }
 
-// What the user said of the buffer of an output: its constraints, and the estimates of the
+// Returns what the user said of the buffer of an output: its constraints, and the estimates of the
 // function, unless the buffer has its own.
 Ref<const Referent> described_output(const program::FunctionContents &f, size_t k) {
     ParameterRef given = k < f.output_buffers.size() ? f.output_buffers[k] : ParameterRef();
@@ -318,7 +318,7 @@ private:
     std::unordered_map<Symbol, Symbol> arguments;
 };
 
-// What a statement may still hold after this pass and those before it.
+// Notes what a statement may still hold after this pass and those before it.
 void note_progress(VerifyOptions &rules, const Pass &pass) {
     if (pass.runs(flatten_storage)) rules.level = IRLevel::Any;
     if (pass.runs(hoist_storage)) rules.level = IRLevel::Flat;
@@ -343,7 +343,7 @@ void after_pass(std::string_view name, const LoweredFunction &f, const Context &
     verify(f.body, name, rules);
 }
 
-// What the user's passes make is checked in any build.
+// Verifies after the user's passes in any build.
 void run_custom_passes(Lowering &l) {
     Context checked = l.context;
     checked.verify = true;

@@ -3,8 +3,8 @@
 
 namespace tessera::lower {
 
-// What loop nests are built from, and what checks of the program look at. Later passes find in the
-// IR what they have to know of it.
+// Holds what loop nests are built from, and what checks of the program look at. Later passes find
+// in the IR what they have to know of it.
 struct ProgramContext : Context {
     std::vector<ir::Argument> arguments;
     // Every function that is realized, in an order in which producers come before consumers: copies

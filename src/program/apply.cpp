@@ -119,9 +119,9 @@ bool StageApplier::was_used(const Symbol &name) const {
     });
 }
 
-// Where the user leaves it open: never compute what is not required in an update or reduction,
-// and else shift the last iteration inwards, so that no buffer has to be larger. Under an outer
-// split that has rounded up or shifted by a multiple of the factor, nothing is left over.
+// Chooses a tail that the user leaves open: never compute what is not required in an update or
+// reduction, and else shift the last iteration inwards, so that no buffer has to be larger. Under
+// an outer split that has rounded up or shifted by a multiple of the factor, nothing is left over.
 TailStrategy StageApplier::resolve_tail(const Split &split, const Loop &old) const {
     if (split.tail != TailStrategy::Auto) return split.tail;
     if (old.is_reduction) return TailStrategy::GuardWithIf;
@@ -129,8 +129,8 @@ TailStrategy StageApplier::resolve_tail(const Split &split, const Loop &old) con
     return stage.stage > 0 ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
 }
 
-// How what is split lies within the tiles of an earlier split: if its iterations ran on, those of
-// the inner loop there would, too, into the next tile.
+// Finds how the split loop lies within the tiles of an earlier split: if its iterations ran on,
+// those of the inner loop there would, too, into the next tile.
 StageApplier::Tiles StageApplier::tiles_around(const Split &split) const {
     const size_t count = schedule.transforms.size();
     bool is_inner_loop = true;  // and not a part of it
@@ -335,7 +335,7 @@ void StageApplier::require_stored_once() const {
     }
 }
 
-// What a function wrote before, another cannot keep.
+// An extern function cannot keep what was written before.
 void StageApplier::require_no_blend(const Split &split) const {
     if (!traits_of(split.tail).blends || !stage.function->extern_definition) return;
     refuse("split",

@@ -21,10 +21,12 @@ ir::Expr to_int32(const ir::Expr &e, const std::string &what, const Location &at
 // Returns the operand of to_int32, if that may not have fitted; else undefined.
 ir::Expr number_before_int32(const ir::Expr &e);
 
-// When `e`, a choice between a value and undef, is the value; undefined if it is no such choice.
+// Returns when `e`, a choice between a value and undef, is the value; undefined if it is no such
+// choice.
 ir::Expr condition_of_choice(const ir::Expr &e);
 
-// Why a function is something else than a copy of another one or of an image; empty: it is a copy.
+// Says why a function is something else than a copy of another one or of an image; empty: it is a
+// copy.
 std::string why_no_copy(const FunctionContents &f);
 // The only value of a function that is nothing but a copy of another one or of an image: a call
 // with the function's own arguments, in their order. Any other function is refused.

@@ -78,7 +78,7 @@ void require_enclosing(const LoopLevel &level, const FunctionContents &f, const 
                                "; name a loop of a Func that uses it"));
 }
 
-// What a directive says about the levels of a schedule. Storage is where values are computed, and
+// Applies a directive to the levels of a schedule. Storage is where values are computed, and
 // allocated where it is, unless something else is said.
 class SetLevels {
 public:

@@ -37,7 +37,7 @@ struct Operator {
     bool commutative = true;
 };
 
-// What `select(comparison of x and y, x or y, the other)` has been found to choose.
+// Says what `select(comparison of x and y, x or y, the other)` has been found to choose.
 struct Choice {
     Expr key_y, own_y;
     bool tie_takes_y = false;

@@ -12,7 +12,7 @@ std::string expr_as_cpp(const ir::Expr &e, const std::function<std::string(Symbo
 // "UInt(8)".
 std::string type_as_cpp(Type t);
 
-// As a literal of C++.
+// Returns the text as a literal of C++.
 std::string quoted(const std::string &text);
 
 }  // namespace tessera::program

@@ -88,7 +88,7 @@ struct ExternDefinition {
     CopySide copy = CopySide::None;
 };
 
-// A Func's definition and schedule. As a referent of calls it is kept alive by those who call it.
+// A Func's definition and schedule. Its callers keep it alive, as a referent.
 class FunctionContents final : public ir::Referent {
 public:
     Symbol name;

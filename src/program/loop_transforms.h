@@ -23,8 +23,9 @@ struct Maker {
     size_t transform, loop;
 };
 
-// Where the loop's end comes from: the one of the first `count` transforms that made it, then the
-// one that made what this took and what goes beyond its end with it, and so on.
+// Returns the transforms that the loop's end comes from: the one of the first `count` transforms
+// that made it, then the one that made what this took and what goes beyond its end with it, and so
+// on.
 std::vector<Maker> makers_of(const StageSchedule &schedule, Symbol loop, size_t count);
 
 // Returns the facts about a loop that exists after the first `count` transforms.

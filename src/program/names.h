@@ -12,7 +12,8 @@ namespace tessera::program {
 // directive made); so the symbols are met first, in a run whose words are thrown away.
 class Names {
 public:
-    // As C++ and people can read it, or the text as it is. The words of `reserved` are not used.
+    // Identifiers are words that C++ and people can read; Texts stay as they are. The words of
+    // `reserved` are not used.
     enum class Style { Identifiers, Texts };
     explicit Names(Style style, const std::vector<std::string> &reserved = {});
 

@@ -113,7 +113,7 @@ Symbol SchedulePrinter::special_name(Symbol f) {
     return special_names[i];
 }
 
-// What the definitions refer to; not what the schedule alone does.
+// Finds what the definitions refer to; not what the schedule alone does.
 void SchedulePrinter::find_parameters() {
     auto add = [&](const ir::Referent *referent) {
         const auto *p = dynamic_cast<const Parameter *>(referent);
@@ -147,7 +147,7 @@ void SchedulePrinter::find_parameters() {
     }
 }
 
-// How a parameter is called; declared the first time, if it is one of the algorithm.
+// Returns the name of a parameter; declared the first time, if it is one of the algorithm.
 std::string SchedulePrinter::parameter(Symbol s) {
     if (auto output = outputs.find(s); output != outputs.end()) return output->second;
     auto found = parameters.find(s);
@@ -277,8 +277,8 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
         d);
 }
 
-// Which names of a stage are those of reduction loops: what is left of them at the end, and what
-// they were made from.
+// Finds which names of a stage are those of reduction loops: what is left of them at the end, and
+// what they were made from.
 void SchedulePrinter::find_reduction_names(const FunctionContents &f, int stage) {
     std::set<Symbol> &reduction = reduction_names[{f.name, stage}];
     if (stage == 0 || !reduction.empty()) return;

@@ -155,8 +155,8 @@ bool is_never_written(const FunctionContents &f, const Definition &d, const ir::
     return false;
 }
 
-// In dimension `dim`, where iterations of the loop over `var` write different places: whether each
-// reads what it writes itself, or what none writes.
+// Returns true if each iteration of the loop over `var`, which writes different places in dimension
+// `dim`, reads what it writes itself, or what none writes.
 bool reads_only_own_place(const FunctionContents &f, const Definition &d, size_t dim, Symbol var) {
     bool same = true;
     auto check = [&](const Expr &e) {

@@ -5,8 +5,8 @@
 namespace tessera::program {
 namespace {
 
-// What the pipeline consists of when wrappers are in place: those for functions that are not part
-// of it are not, either.
+// Finds what the pipeline consists of when wrappers are in place: those for functions that are not
+// part of it are not, either.
 void find_names(const std::vector<FunctionRef> &outputs, Reached &reached) {
     std::vector<FunctionRef> all;
     auto add = [&](const std::vector<FunctionRef> &roots) {

@@ -288,7 +288,7 @@ void Factoring::schedule_intermediate(Definition &update) const {
     s.allow_race_conditions = d.schedule.allow_race_conditions;
 }
 
-// What the predicate asks of the preserved loops alone: no others are written.
+// Returns what the predicate asks of the preserved loops alone: no others are written.
 Expr Factoring::predicate_of_preserved(const ReductionDomainRef &domain) const {
     std::vector<Expr> todo, kept;
     if (d.predicate.defined()) todo.push_back(d.predicate);

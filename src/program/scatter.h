@@ -8,8 +8,8 @@ namespace tessera::program {
 
 using ir::Expr;
 
-// How many points one run of these arguments and values writes: 1 without any such call. Throws
-// CompileError if there are calls of different lengths.
+// Returns how many points one run of these arguments and values writes: 1 without any such call.
+// Throws CompileError if there are calls of different lengths.
 size_t count_of_elements(const std::vector<Expr> &args, const std::vector<Expr> &values);
 
 // The n-th operand in place of every such call.

@@ -397,7 +397,7 @@ Parameters known_parameters(const std::vector<FunctionRef> &outputs,
     return all;
 }
 
-// For the algorithm, after the schedule that `program` has already.
+// Reads a schedule for the algorithm, after the one that `program` has already.
 Schedule read_schedule(const Algorithm &algorithm, ScheduledProgram program, Parameters parameters,
                        const std::string &text, const Location &at) {
     try {

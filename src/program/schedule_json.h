@@ -17,13 +17,13 @@
 // an order in which they can be done again, each an object whose first word says what it is; stage
 // 0 is the pure definition, 1 the first update; "specialization": [0, 1] is the second
 // specialization of the first one of the stage. Expressions are texts as ir/parser.h reads them,
-// and name parameters. What is fetched (prefetch, stream_loads) is a function, "f", or an image,
-// {"image": "input"}. The line where the user wrote it is for messages, and may be missing.
+// and name parameters. The source of a fetch (prefetch, stream_loads) is a function, "f", or an
+// image, {"image": "input"}. The line where the user wrote it is for messages, and may be missing.
 namespace tessera::program {
 
 constexpr int schedule_json_version = 1;
 
-// With the lines where it was written.
+// Returns the schedule with the lines where it was written.
 std::string schedule_to_json(const Algorithm &algorithm, const Schedule &schedule);
 
 // The schedule that the text is of the algorithm, every step of it checked as a directive is:

@@ -32,8 +32,8 @@ ScheduleWriter::ScheduleWriter(const std::vector<FunctionRef> &outputs) : reache
     for (const FunctionRef &f : reached.algorithm) made.insert(f->name);
 }
 
-// How many directives of the stage a clone of it has brought along: those up to the last one that
-// makes a function, which both of them use.
+// Returns how many directives of the stage a clone of it has brought along: those up to the last
+// one that makes a function, which both of them use.
 size_t inherited(const FunctionContents &f, const FunctionContents &clone, size_t stage) {
     const auto &own = f.stages[stage]->schedule.directives;
     const auto &theirs = clone.stages[stage]->schedule.directives;

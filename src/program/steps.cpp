@@ -120,7 +120,7 @@ void add(KeyBuilder &key, const Algorithm &algorithm) {
     for (const FunctionRef &f : algorithm.outputs()) key.add(f->name);
 }
 
-// What a stage can fetch or stream, by the names that steps have for it.
+// Returns what a stage can fetch or stream, by the names that steps have for it.
 std::set<Symbol> fetchable(const Algorithm &algorithm, const Schedule &schedule) {
     std::set<Symbol> found;
     for (const FunctionRef &f : algorithm.functions()) found.insert(f->name);

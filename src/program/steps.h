@@ -67,7 +67,7 @@ void perform(const Step &step, Functions &functions);
 class ScheduledProgram {
 public:
     ScheduledProgram() = default;
-    // Without a schedule yet.
+    // It has no schedule yet.
     explicit ScheduledProgram(const Algorithm &algorithm);
 
     // Does one more step; see above.

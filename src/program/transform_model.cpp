@@ -11,7 +11,7 @@ using Ranges = std::vector<Interval>;
 using AllFacts = std::vector<LoopFacts>;
 using Values = std::vector<Expr>;
 
-// What counts iterations in int32 does not go beyond it.
+// A loop counts its iterations in an int32.
 constexpr int64_t most_iterations = INT32_MAX;
 
 int64_t product_or(int64_t a, int64_t b, int64_t otherwise) {
@@ -85,7 +85,7 @@ public:
         high = high + inner.max;
         if (tail().leaves_out && !exact) {
             high = min(high, old.max);
-            // Where nothing is left of a part of a tile, or of a tile, its interval is not turned
+            // If nothing is left of a part of a tile, or of a tile, its interval is not turned
             // around; where there is nothing at all, it does not begin before that.
             if (beyond || !ir::is_zero(inner.min)) low = max(min(low, old.max), old.min);
         }
@@ -123,7 +123,7 @@ private:
         const std::optional<int64_t> size = ir::as_const_int(factor);
         return size && *size > 0 ? size : std::nullopt;
     }
-    // Where the last whole tile begins, for a tail that shifts inwards.
+    // Returns where the last whole tile begins, for a tail that shifts inwards.
     Expr last_start(const Interval &range) const {
         return simplify(max(range.max + 1 - factor, range.min));
     }
@@ -139,7 +139,7 @@ public:
     Loops taken() const override { return {fuse.inner, fuse.outer}; }
     Loops made() const override { return {fuse.fused}; }
 
-    // Where there is nothing to compute, both extents may be negative.
+    // If there is nothing to compute, both extents may be negative.
     Ranges ranges_made(const Ranges &taken, bool not_empty) const override {
         const Expr inner = extent_of(taken[0]), outer = extent_of(taken[1]);
         return {{0, simplify((not_empty ? inner : max(inner, 0)) * outer - 1)}};
@@ -170,8 +170,8 @@ public:
         const Expr extent = extent_of(ranges[0]), last = extent * extent_of(ranges[1]) - 1;
         const Expr beyond = simplify(made.last(0, {0, last}) - last);
         if (ir::is_zero(beyond)) return ranges[1].max;
-        // As (last + beyond) / extent + min, but so that its bounds do not forget that `last` and
-        // `extent` change together.
+        // This is (last + beyond) / extent + min, but such that its bounds do not forget that
+        // `last` and `extent` change together.
         return ranges[1].max + (min(beyond, made.most_beyond(0)) - 1) / max(extent, 1) + 1;
     }
     Expr most_beyond(size_t loop, const std::function<Expr(size_t)> &made) const override {

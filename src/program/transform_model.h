@@ -58,8 +58,8 @@ public:
                                     const std::function<Interval(size_t made)> &made, bool exact,
                                     bool beyond) const = 0;
 
-    // If the loops made do not cover it exactly: the last value of a loop taken that tests let
-    // pass; undefined if there is no test.
+    // If the loops made do not cover it exactly, returns the last value of a loop taken that tests
+    // let pass; undefined if there is no test.
     Expr last_let_through(const Interval &range) const {
         return tail().leaves_out ? range.max : Expr();
     }
@@ -70,8 +70,8 @@ public:
         return {};
     }
 
-    // How much further than to the last value of its range a loop taken runs at most, if it is not
-    // covered exactly; `made` says so of the loops made.
+    // Returns how much further than to the last value of its range a loop taken runs at most, if it
+    // is not covered exactly; `made` says so of the loops made.
     virtual Expr most_beyond(size_t loop, const std::function<Expr(size_t made)> &made) const = 0;
     // The conditions on the loops made that say where one taken ends.
     struct Ends {

@@ -6,7 +6,8 @@ namespace tessera {
 
 int64_t element_bytes(const tessera_type_t &type);
 bool is_empty(const tessera_buffer_t &buffer);
-// Where the lowest element lies, in bytes from the one at the minimum of every dimension: <= 0.
+// Returns the offset of the lowest element, in bytes from the one at the minimum of every
+// dimension: <= 0.
 int64_t lowest_byte(const tessera_buffer_t &buffer);
 
 // One dimension of a copy; the strides count bytes.
@@ -20,7 +21,7 @@ struct CopyLoop {
 struct CopyPlan {
     int64_t chunk = 0;
     std::vector<CopyLoop> loops;
-    // Where the first chunk lies, in bytes from the element at the minimum of every dimension.
+    // The offsets of the first chunk, in bytes from the element at the minimum of every dimension.
     int64_t src_offset = 0, dst_offset = 0;
     bool fills_dst = false;  // no element of dst is left out
 

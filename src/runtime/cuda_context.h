@@ -7,7 +7,7 @@
 
 namespace tessera::cuda {
 
-// What a launch may ask of a device.
+// Holds the resources of a device that one launch may ask for.
 struct Limits {
     int threads, block[3], grid[3];
     int shared;  // bytes a block can have, where it asks for more than usual
@@ -41,7 +41,7 @@ struct FreedMemory {
     }
 };
 
-// What the runtime keeps for a context.
+// Holds what the runtime keeps for a context.
 struct State {
     Context context = nullptr;
     Device device = 0;
@@ -71,7 +71,7 @@ private:
     bool pushed = false;
 };
 
-// What a Scope expects of the user's context.
+// Says what a Scope expects of the user's context.
 enum class Enter {
     Create,   // that it is there, or can be made
     IfThere,  // nothing
@@ -80,7 +80,7 @@ enum class Enter {
     ToFree,
 };
 
-// The user's context while it lives: acquired, current, and released at the end. What fails is
+// The user's context while it lives: acquired, current, and released at the end. A failure is
 // reported, and is the `error`.
 class Scope {
 public:
@@ -124,7 +124,7 @@ int compute_capability(void *user_context, int *major, int *minor);
 int copy(void *user_context, const CopyPlan &plan, CopySide src, CopySide dst);
 // In cuda_memory.cpp: whether memory of buffers lives in the context.
 bool has_allocations(Context context);
-// Gives freed memory back to the pool. What fails is left.
+// Gives freed memory back to the pool. Memory that the driver does not give back stays as it is.
 void free_to_pool(const Driver &driver, State &state);
 // In cuda_launch.cpp: unloads all kernels of the context, which is current, and begins an epoch.
 void unload_kernels(const Driver &driver, Context context);

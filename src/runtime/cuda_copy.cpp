@@ -293,8 +293,8 @@ struct Free {
     void operator()(void *p) const { tessera_free(user_context, p); }
 };
 
-// Where the layouts differ, elements are put in the device's order on the host: the driver would
-// have to be called for every few of them.
+// Copies between different layouts: elements are put in the device's order on the host, since the
+// driver would have to be called for every few of them.
 Result copy_in_order(void *user_context, const Scope &scope, const CopyPlan &plan, CopySide src,
                      CopySide dst) {
     if (plan.loops.empty() || plan.chunk >= small_row) {

@@ -16,7 +16,7 @@ constexpr int oldest_version = 11000;
 std::atomic<const Driver *> found{nullptr};
 std::atomic<bool> known_fault{false};
 
-// What a result means for the user, where the driver's own text does not say it.
+// Explains a result to the user where the driver's own text does not.
 struct Hint {
     Result result;
     const char *text;

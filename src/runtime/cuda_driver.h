@@ -161,8 +161,8 @@ struct Driver {
     Call<Address, Stream> free_to_pool{library, "cuMemFreeAsync", false};
 };
 
-// The driver, initialized; else NULL, after `why` has been given the reason. What has failed is
-// tried again by the next call.
+// The driver, initialized; else NULL, after `why` has been given the reason. The next call tries
+// again what has failed.
 const Driver *find_driver(Message &why);
 // Likewise; reports the reason.
 const Driver *driver(void *user_context);

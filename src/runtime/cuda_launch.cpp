@@ -163,7 +163,7 @@ int find(void *user_context, const Scope &scope, const Kernels &kernels, const c
     return 0;
 }
 
-// What a thread has launched lately. Entries of another epoch may point to what is gone.
+// Remembers what a thread has launched lately. Entries of another epoch may point to what is gone.
 struct Recent {
     uint64_t epoch = 0;
     Context context = nullptr;
@@ -361,7 +361,7 @@ int tessera_cuda_run_reporting(void *user_context, const tessera_cuda_kernels_t 
     return reports.tell(kernel, report);
 }
 
-// What fails here has nothing to unload any more: the driver or the context is gone.
+// A call that fails here has nothing to unload any more: the driver or the context is gone.
 void tessera_cuda_unload(const tessera_cuda_kernels_t *kernels) {
     const Driver *d = driver_in_use();
     if (!d) return;

@@ -5,7 +5,7 @@
 namespace tessera::cuda {
 
 // While it lives, what is put on the scope's stream is timed by two events, if the profiler asks;
-// they are looked at when its table is read. What fails here is not timed, and no error.
+// they are looked at when its table is read. Work whose events fail is not timed; that is no error.
 class Timed {
 public:
     Timed(const Scope &scope, tessera_profiler_work_t work, int64_t bytes);

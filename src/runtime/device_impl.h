@@ -3,7 +3,7 @@
 
 namespace tessera {
 
-// Where one side of a copy lies: the address of the element at the minimum of every dimension.
+// Locates one side of a copy by the address of the element at the minimum of every dimension.
 struct CopySide {
     uint64_t address;
     bool on_device;
@@ -11,8 +11,9 @@ struct CopySide {
 
 }  // namespace tessera
 
-// What a kind of device does itself. Arguments have been checked, and no other thread works on the
-// buffer. All but `release` return 0 or the code of an error that has been reported.
+// Lists the operations that a kind of device implements. Arguments have been checked, and no other
+// thread works on the buffer. All but `release` return 0 or the code of an error that has been
+// reported.
 struct tessera_device_interface_impl_t {
     // The handle of new memory for the buffer.
     int (*allocate)(void *user_context, const tessera_buffer_t &buffer, uint64_t &handle);

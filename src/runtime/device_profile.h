@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-// How a kind of device tells the profiler what its kernels and copies take.
+// A kind of device tells the profiler by these functions how long its kernels and copies take.
 namespace tessera {
 
 struct DeviceWork {
@@ -19,8 +19,8 @@ struct DeviceWork {
     }
 };
 
-// What work that this thread starts now is booked to: NULL if nobody asks. It may be added to at
-// any time, also when the profiler has forgotten it.
+// Returns the entry that this thread's next work is booked to: NULL if nobody asks. It may be added
+// to at any time, also when the profiler has forgotten it.
 std::shared_ptr<DeviceWork> profiled_work(tessera_profiler_work_t work);
 
 // `finish` is called before the table is read, by any thread: it waits for what is still to be

@@ -8,7 +8,8 @@ namespace tessera::runtime {
 // given back to the system, which may take milliseconds.
 class KeptBlocks::Lock {
 public:
-    // For who cannot do without: nobody holds it for as long, unless fork() has left it so.
+    // A caller that cannot do without tries so often: nobody holds it for as long, unless fork()
+    // has left it so.
     static constexpr int very_many_tries = 100'000'000;
 
     explicit Lock(std::atomic<bool> &flag, int most_tries = 1000) : flag(flag) {
@@ -30,7 +31,7 @@ private:
 
 namespace {
 
-// What each thread has at a place of its own.
+// Returns an address that is different in each thread.
 const void *this_thread() {
     static thread_local const char here = 0;
     return &here;

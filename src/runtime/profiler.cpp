@@ -47,7 +47,7 @@ struct PipelineStats {
     std::vector<std::shared_ptr<DeviceWork>> device;
 };
 
-// What the work that this thread has a device do is timed for.
+// Says what this thread's work on a device is booked to.
 struct TimedFor {
     uint64_t instance;  // its number; it may have ended. 0: nothing
     const char *name;

@@ -1,4 +1,5 @@
-/* What a compiled pipeline calls, and what a program that ships one may call or replace.
+/* This file declares what a compiled pipeline calls, and what a program that ships one may call or
+ * replace.
  *
  * Plain C. A function that can fail returns a `tessera_error_code_t` (0: it worked) after telling
  * `tessera_error` in a sentence what was wrong. `user_context` is the caller's own pointer: every
@@ -23,7 +24,7 @@ typedef enum tessera_type_code_t {
     tessera_type_bfloat = 4
 } tessera_type_code_t;
 
-/* As an integer (the `uint32_t` types below): code | bits << 8 | lanes << 16. */
+/* It is also passed as an integer (the `uint32_t` types below): code | bits << 8 | lanes << 16. */
 typedef struct tessera_type_t {
     uint8_t code; /* a tessera_type_code_t */
     uint8_t bits;
@@ -102,7 +103,8 @@ typedef struct tessera_buffer_t {
     }
 
 private:
-    /* How far from `host` the last element lies whose strides are all positive, or all negative. */
+    /* Returns the offset from `host` of the last element along all dimensions of positive strides,
+     * or along the others. */
     ptrdiff_t reach(bool up) const {
         ptrdiff_t index = 0;
         for (int d = 0; d < dimensions; d++) {
@@ -145,15 +147,16 @@ typedef struct tessera_filter_argument_t {
     int32_t kind;       /* a tessera_argument_kind_t */
     int32_t dimensions; /* of a buffer */
     tessera_type_t type;
-    /* Of a scalar: NULL where the pipeline says nothing. */
+    /* The facts of a scalar: NULL where the pipeline says nothing. */
     const tessera_scalar_value_t *scalar_def, *scalar_min, *scalar_max, *scalar_estimate;
-    /* Of a buffer: NULL, or for each dimension the minimum and extent, each of which may be NULL.
+    /* The facts of a buffer: NULL, or for each dimension the minimum and extent, each of which may
+     * be NULL.
      */
     const int64_t *const *buffer_estimates;
 } tessera_filter_argument_t;
 
-/* What f_metadata() returns of a compiled function f. f_argv() takes an array of `num_arguments`
- * pointers: to the tessera_buffer_t, or to the value of the scalar. */
+/* Describes a compiled function f: f_metadata() returns it. f_argv() takes an array of
+ * `num_arguments` pointers: to the tessera_buffer_t, or to the value of the scalar. */
 typedef struct tessera_filter_metadata_t {
     int32_t version; /* TESSERA_FILTER_METADATA_VERSION */
     int32_t num_arguments;
@@ -435,8 +438,8 @@ typedef int (*tessera_do_parallel_tasks_t)(void *user_context, int num_tasks,
                                            tessera_parallel_task_t *tasks, void *task_parent);
 tessera_do_parallel_tasks_t tessera_set_custom_do_parallel_tasks(tessera_do_parallel_tasks_t f);
 
-/* How many threads run at once; 0 restores the default: TESSERA_NUM_THREADS, HL_NUM_THREADS, or
- * what the machine (the affinity of the process) has. Returns the former number, or a negative
+/* Sets how many threads run at once; 0 restores the default: TESSERA_NUM_THREADS, HL_NUM_THREADS,
+ * or what the machine (the affinity of the process) has. Returns the former number, or a negative
  * error code if n is negative. */
 int tessera_set_num_threads(int n);
 int tessera_get_num_threads(void);
@@ -558,7 +561,7 @@ typedef enum tessera_profiler_work_t {
     tessera_profiler_copy_on_device = 3
 } tessera_profiler_work_t;
 
-/* What a device did of one kind for one name, over all runs of the pipeline. */
+/* Sums up one kind of work on a device for one name, over all runs of the pipeline. */
 typedef struct tessera_profiler_device_stats_t {
     tessera_profiler_work_t work;
     uint64_t time_ns, times;
@@ -604,7 +607,7 @@ bool tessera_profiler_get_device_work(const char *pipeline_name, int n,
 
 /* ---- The machine ---- */
 
-/* What a CPU may have: bit numbers for tessera_can_use_target_features. */
+/* Numbers the features of a CPU: these are the bits for tessera_can_use_target_features. */
 typedef enum tessera_cpu_feature_t {
     tessera_cpu_sse41 = 0,
     tessera_cpu_avx = 1,
@@ -650,9 +653,9 @@ tessera_set_custom_can_use_target_features(tessera_can_use_target_features_t f);
  * UINT64_MAX if there are more. */
 uint64_t tessera_buffer_number_of_elements(const tessera_buffer_t *buffer);
 uint64_t tessera_buffer_size_in_bytes(const tessera_buffer_t *buffer);
-/* Whether an element of the buffer `a` and one of the region `read` of `b` (int32 numbers: the
- * least coordinate and the extent in each dimension) share memory on the host, or on a device where
- * one of them is there alone. All are addresses as numbers: the structs are looked at, and no
+/* Returns whether an element of the buffer `a` and one of the region `read` of `b` (int32 numbers:
+ * the least coordinate and the extent in each dimension) share memory on the host, or on a device
+ * where one of them is there alone. All are addresses as numbers: the structs are looked at, and no
  * elements. 0: none do. 2: some do, and elements of the same coordinates always lie in the same
  * place. Else 1, also where the strides are such that it would take too long to find out. */
 int tessera_buffers_overlap(uint64_t a, uint64_t b, uint64_t read);
@@ -675,7 +678,7 @@ int tessera_buffer_copy(void *user_context, const tessera_buffer_t *src, tessera
  *
  * A buffer may have memory on a device beside that on the host, laid out by the same strides, and
  * says by its flags where the newest contents are: host_dirty and device_dirty are never both set.
- * What runs on a device may go on after a function has returned; only copies to the host and
+ * Work on a device may go on after a function has returned; only copies to the host and
  * tessera_device_sync wait for it, and report what went wrong in it.
  *
  * All functions refuse a buffer that is NULL, has a handle but no interface, an interface but no
@@ -714,8 +717,8 @@ typedef struct tessera_device_interface_t {
 /* Gives the buffer memory on the device, unless it has some there. Flags stay as they are. */
 int tessera_device_malloc(void *user_context, tessera_buffer_t *buffer,
                           const tessera_device_interface_t *device_interface);
-/* Gives it back; nothing is copied, and device_dirty is cleared. Of a buffer that is on no device:
- * nothing. */
+/* Gives it back; nothing is copied, and device_dirty is cleared. A buffer that is on no device is
+ * left alone. */
 int tessera_device_free(void *user_context, tessera_buffer_t *buffer);
 /* Waits for all that runs on the buffer's device (on the stream of user_context). */
 int tessera_device_sync(void *user_context, tessera_buffer_t *buffer);

@@ -16,8 +16,8 @@ extern "C" {
 
 const tessera_device_interface_t *tessera_cuda_device_interface(void);
 
-/* What tessera_can_use_target_features tells of the GPU: whether it is one of at least this compute
- * capability. Bits beside those of tessera_cpu_feature_t. */
+/* Numbers the features of a GPU: each bit of tessera_can_use_target_features says that it is one of
+ * at least this compute capability. They come beside those of tessera_cpu_feature_t. */
 typedef enum tessera_gpu_feature_t {
     tessera_gpu_cuda_75 = 40,
     tessera_gpu_cuda_80 = 41,
@@ -40,13 +40,13 @@ void *tessera_cuda_get_symbol(void *user_context, const char *name);
 
 /* Gives memory that has been freed, and is kept for the next allocation, back to the system. */
 int tessera_cuda_release_unused_device_allocations(void *user_context);
-/* Whether freed memory is kept; it is, unless told otherwise. */
+/* Sets whether freed memory is kept; it is, unless told otherwise. */
 int tessera_reuse_device_allocations(void *user_context, bool reuse);
 bool tessera_can_reuse_device_allocations(void *user_context);
 
-/* Which device the default context is of, counted from 0. -1, as at the start: the one that the
- * environment variable TESSERA_GPU_DEVICE (or HL_GPU_DEVICE) names, else the first. A program may
- * define tessera_get_gpu_device itself. */
+/* Sets the device that the default context is of, counted from 0. -1, as at the start: the one that
+ * the environment variable TESSERA_GPU_DEVICE (or HL_GPU_DEVICE) names, else the first. A program
+ * may define tessera_get_gpu_device itself. */
 void tessera_set_gpu_device(int n);
 int tessera_get_gpu_device(void *user_context);
 
@@ -111,9 +111,9 @@ int32_t tessera_cuda_processors(void *user_context);
 int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_t element_bytes,
                             const int32_t *shape);
 
-/* What a kernel tells the host: the first assertion that does not hold, and lines to print. Each is
- * a record: a word whose lower half says which of the kernel's reports it is, from 1, and whose
- * upper half how many words it has, this one counted; then the values, a word each. */
+/* Holds what a kernel tells the host: the first assertion that does not hold, and lines to print.
+ * Each is a record: a word whose lower half says which of the kernel's reports it is, from 1, and
+ * whose upper half how many words it has, this one counted; then the values, a word each. */
 #define TESSERA_CUDA_RECORD_WORDS 128 /* that one has at most */
 typedef struct tessera_cuda_reports_t {
     uint32_t failed; /* not 0: the thread that has set it writes `failure` */

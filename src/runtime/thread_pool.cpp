@@ -165,9 +165,9 @@ ThreadPool::ThreadPool()
                    });
 }
 
-// In a process that was forked: of the one before, only this thread and its jobs are left. What
-// stands for other threads must not be destroyed, which would wait for them; nor may the condition
-// that they slept on be signalled.
+// In a forked process only this thread and its jobs are left. The objects of the other threads must
+// not be destroyed, which would wait for them; nor may the condition that they slept on be
+// signalled.
 void ThreadPool::forget_other_threads() {
     new std::vector<std::thread>(std::exchange(threads, {}));
     new (&worker_wakes) std::condition_variable;
@@ -271,7 +271,7 @@ void ThreadPool::execute_all(Job &job) {
     }
 }
 
-// As one of the threads that are not the job's owner.
+// Works on the job as one of the threads that do not own it.
 void ThreadPool::help(Job &job, Lock &lock) {
     if (!threads_now.begin(thread_limit)) return;
     job.active++;
@@ -297,8 +297,8 @@ void ThreadPool::leave(Job &job, const Lock &) {
     if ((--job.active & Job::helpers) == 0) job.owner_wakes.notify_one();
 }
 
-// What a thread that spins does instead of help(): it takes no lock, for which all that spin would
-// wait one after another.
+// Replaces help() for a thread that spins: it takes no lock, for which all that spin would wait one
+// after another.
 bool ThreadPool::help_newest() {
     if (open_jobs == 0) return false;
     // finish() lets no job go while a thread is between these two lines.
@@ -373,7 +373,8 @@ bool ThreadPool::may_spin() {
     return running + spinning < thread_limit;
 }
 
-// Until nothing has come for a while (false), or there may be work that takes the lock to find.
+// Spins until nothing has come for a while (false), or there may be work that takes the lock to
+// find.
 bool ThreadPool::spin(Lock &lock) {
     uint64_t seen = pushes;
     threads_now.spin();
@@ -402,7 +403,7 @@ void ThreadPool::worker() {
     }
 }
 
-// Until there is none, and none has come for a while.
+// Works until there is no work, and none has come for a while.
 void ThreadPool::work(Lock &lock) {
     while (!stopping) {
         if (Job *job = find_work(nullptr)) {
@@ -481,8 +482,8 @@ void ThreadPool::end_waiting() {
     if (counted) threads_now.begin();
 }
 
-// When all wait, there is work, and the system gives us no thread to do it: fail instead of
-// hanging.
+// Fails instead of hanging when all threads wait, there is work, and the system gives us no thread
+// to do it.
 void ThreadPool::give_up_if_starved() {
     const auto [running, spinning] = threads_now.get();
     if (running + idle + tokens + called + spinning > 0) return;
@@ -579,8 +580,8 @@ void ThreadPool::shut_down() {
 
 void ThreadPool::leave() {
     if (process != getpid()) return;
-    // A thread that falls asleep or wakes holds the mutex for moments. Who ends the process from
-    // within (a signal handler, say) may hold it for ever: that is not waited for.
+    // A thread that falls asleep or wakes holds the mutex for moments. A thread that ends the
+    // process from within (a signal handler, say) may hold it for ever, so we do not wait for that.
     Lock lock(mutex, std::try_to_lock);
     for (int i = 0; !lock && i < 1000; i++) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

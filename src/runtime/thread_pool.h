@@ -49,8 +49,8 @@ struct Semaphore {
     bool try_acquire(int n);
 };
 
-// How many threads execute iterations without waiting, and how many look for work a moment longer
-// before they sleep. Each change is one step, so that no thread counts twice or not at all.
+// Counts the threads that execute iterations without waiting, and those that look for work a moment
+// longer before they sleep. Each change is one step, so that no thread counts twice or not at all.
 class ThreadCounts {
 public:
     struct Both {
@@ -83,8 +83,8 @@ private:
     std::atomic<int64_t> counts{0};
 };
 
-// See "Tasks" in tessera_runtime.h for what it promises. How: a thread that executes iterations and
-// does not wait is `running`. Whenever there is work and fewer than `thread_limit` are running,
+// See "Tasks" in tessera_runtime.h for what it promises. A thread is `running` if it executes
+// iterations and does not wait. Whenever there is work and fewer than `thread_limit` are running,
 // recruit() wakes or creates a thread; it is called at each of the moments at which that can become
 // so: work was added, a running thread begins to wait or leaves, the limit grows.
 class ThreadPool {
@@ -117,9 +117,9 @@ public:
     int set_num_threads(int n);
     int num_threads();
     void shut_down();
-    // When the library that holds this code is unloaded, or the process ends: the threads end as
-    // well, unless they are at work (the process ends) or belong to the process that this one was
-    // forked from.
+    // Is called when the library that holds this code is unloaded, or the process ends. The threads
+    // end as well, unless they are at work (the process ends) or belong to the process that this
+    // one was forked from.
     void leave();
 
 private:

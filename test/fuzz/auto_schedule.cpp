@@ -56,7 +56,7 @@ void schedule_automatically(const Plan &plan, Built &built) {
     for (uint64_t changes = random() % 12; changes > 0; changes--) {
         autoscheduler::Plan next = mutated(graph, changed, machine, random);
         program::Schedule of_next = to_schedule(graph, next, 8);
-        // What may refuse sizes that the oracle takes is not compared with it.
+        // A schedule that may refuse sizes that the oracle takes is not compared with it.
         if (may_refuse_sizes(next) || !is_legal(algorithm, graph, of_next)) continue;
         changed = std::move(next);
         schedule = std::move(of_next);

@@ -119,7 +119,7 @@ private:
         return all;
     }
 
-    // Of the function that is being defined.
+    // Returns the places of the function that is being defined.
     std::vector<Expr> places(const std::vector<Term> &terms) {
         std::vector<int> relative = std::exchange(base, {0, 0, 0, 0});
         std::vector<Expr> all = exprs(terms);

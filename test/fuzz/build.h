@@ -24,7 +24,8 @@ Buffer<> make_image(const InputPlan &input, const std::vector<int> &size,
 // The same number for the same element; if it is not a wide input, small enough to compute with.
 void fill_input(Buffer<> &image, int input, const InputPlan &plan);
 
-// What extern stages call, by name: sums of in(p) + in(p + one step of the first dimension).
+// Returns what extern stages call, by name: sums of in(p) + in(p + one step of the first
+// dimension).
 const std::map<std::string, void *> &extern_functions();
 
 }  // namespace tessera::fuzz

@@ -42,7 +42,7 @@ void run_c_source(Pipeline pipeline, const std::vector<tessera_buffer_t *> &outp
                 log = (folder.path / "log").string();
     std::vector<Argument> args = pipeline.infer_arguments();
     pipeline.compile_to_c(source, args, "c_function");
-    // What it calls, of the runtime and of extern stages, is in this program.
+    // The functions that it calls, of the runtime and of extern stages, are in this program.
     // The compiler warns of what a loop without iterations would read of an array without elements.
     std::string command =
         str("'" C_COMPILER "' -std=c11 -O1 -Wall -Wextra -Werror -Wno-array-bounds -pedantic -fPIC "

@@ -93,7 +93,7 @@ RawBuffers raw(const Buffers &buffers) {
     return all;
 }
 
-// How the results of the two differ; empty if they do not.
+// Says how the results of the two differ; empty if they do not.
 std::string difference(const Plan &plan, const Buffers &expected, const Buffers &got) {
     size_t next = 0;
     for (int f : plan.outputs) {
@@ -129,14 +129,15 @@ interpret::ExternMap make_externs() {
     return all;
 }
 
-// Without the lines where it was written.
+// Returns the steps without the lines where they were written.
 nlohmann::json steps_of(const std::string &schedule) {
     nlohmann::json all = nlohmann::json::parse(schedule);
     for (nlohmann::json &step : all["steps"]) step.erase("written");
     return all;
 }
 
-// Whether the schedule, written as JSON and given to the same pipeline without one, is the same.
+// Checks that the schedule, written as JSON and given to the same pipeline without one, is the
+// same.
 std::string check_json(const Plan &plan, const Built &built) {
     std::string text = built.pipeline.schedule_as_json();
     Built again = build(plan, false);
@@ -178,7 +179,7 @@ std::string check_values(const Plan &plan, const Built &plain, const Built &buil
     return program::schedule_of(value.outputs) == schedule ? "" : "its schedule is another";
 }
 
-// What the runtime reports while a statement is interpreted.
+// Catches what the runtime reports while a statement is interpreted.
 class ReportedError {
 public:
     ReportedError() : before(tessera_set_error_handler(keep)) { message().clear(); }
@@ -209,7 +210,7 @@ bool run_lowered(const program::Program &program, const Target &target, const Ra
                  bool outputs_have_values) {
     lower::LowerOptions lowering;
     lowering.verify = true;
-    // As LLVM IR is made of it.
+    // Lowers the program as for LLVM IR.
     ir::Module module = lower::lower(program, target, lowering);
     for (const lower::ModulePass &pass : lower::module_passes()) {
         module = pass.run(module, target);
@@ -298,7 +299,7 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
     interpret::evaluate_definition(plain.pipeline.program(), outputs, options);
 }
 
-// Whether an output may keep what its buffer holds.
+// Returns true if an output may keep what its buffer holds.
 bool is_undefined_at_times(const Plan &plan) {
     bool found = false;
     for (int f : plan.outputs) {
@@ -376,7 +377,8 @@ std::string check_overlaps(const Plan &plan, Built &built, const Buffers &expect
     return "";
 }
 
-// What only the run can tell of a schedule, by the words of the runtime's messages.
+// Returns true if the runtime's message, by its words, says what only the run can tell of a
+// schedule.
 bool is_refusal(const std::string &message) {
     for (const char *part : {"fold", "ring", "is bounded to", "out of memory",
                              "are sure not to overflow", "is too large to interpret",

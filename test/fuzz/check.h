@@ -33,12 +33,12 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
 // in use after the second run than after the first.
 Report run_on_device(const Plan &plan, const std::function<uint64_t()> &bytes_in_use);
 
-// What check_here does, in a process of its own: a crash is a report, and so are more than so many
-// seconds of work, unless they are spent in a run that is told of before.
+// Does what check_here does, in a process of its own: a crash is a report, and so are more than so
+// many seconds of work, unless they are spent in a run that is told of before.
 Report check(const Plan &plan, int seconds = 20);
 
 // Checks plans, up to `jobs` at once: `next` gives the next seed (false: no more), `done` is told.
-// What still runs so many seconds after the last plan was begun is stopped.
+// Checks that still run so many seconds after the last plan was begun are stopped.
 void check_many(int jobs, int seconds, const std::function<bool(uint64_t &seed)> &next,
                 const std::function<void(uint64_t seed, const Report &)> &done,
                 int grace_seconds = 3600);

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <interpret/memory.h>
 
-// What extern stages call.
+// These functions are what extern stages call.
 namespace tessera::fuzz {
 namespace {
 
 using Buffers = std::vector<tessera_buffer_t *>;
 
-// Where a buffer is read along dimension d for a place of the outputs; step: 0 or 1.
+// Returns where a buffer is read along dimension d for a place of the outputs; step: 0 or 1.
 int place(int at, int d, int step, int limit) {
     int moved = at + (d == 0 ? step : 0);
     return limit > 0 ? std::clamp(moved, 0, limit) : moved;
@@ -60,7 +60,7 @@ bool add(Sum &sum, const tessera_buffer_t &in, const std::vector<int> &at, int l
     return true;
 }
 
-// Of integers to floats: few, so that nothing is rounded. Of floats to integers: those are exact.
+// Integers become one of few floats, so that nothing is rounded. Floats become integers exactly.
 interpret::Word result(Type t, const Sum &sum, size_t which) {
     uint64_t whole = sum.whole + which;
     if (t.is_float()) {
@@ -111,7 +111,7 @@ using B = tessera_buffer_t *;
 
 }  // namespace
 
-// By the numbers of buffers that are read and written.
+// The names say how many buffers are read and written.
 extern "C" {
 int fuzz_1_to_1(int n, B a, B o) { return add_neighbours(n, {a}, {o}); }
 int fuzz_2_to_1(int n, B a, B b, B o) { return add_neighbours(n, {a, b}, {o}); }

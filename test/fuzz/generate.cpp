@@ -103,7 +103,7 @@ void Generator::choose_output() {
     is_far = random.chance(0.06) && !is_in_place;
     plan.outputs = {int(plan.funcs.size()) - 1};
     int before = int(plan.funcs.size()) - 2;
-    // What others read of an output would have to be in its buffer.
+    // Elements of an output that others read would have to be in its buffer.
     if (before >= 0 && random.chance(0.4) && !is_read(before) &&
         plan.funcs[size_t(before)].dims == output_dims) {
         plan.outputs.push_back(before);

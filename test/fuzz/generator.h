@@ -29,7 +29,7 @@ private:
     // ---- Values ----
 
     Term leaf(Type t, int dims);
-    // As good as the largest or smallest value.
+    // Returns a value as good as the largest or smallest one.
     Term end_of(Type t);
     Term parameter();
     // An element of an input, or a value of a function before, somewhere near the point.
@@ -42,19 +42,20 @@ private:
     // A factor or divisor between 0.2 and 1.5, or of either sign: a number, or made of the
     // parameter or of a quotient of two.
     Term scale();
-    // What resizing makes of a coordinate: scaled and moved as a float, and cut off to an integer.
-    // Its operations are each rounded on their own, so nothing in it may differ.
+    // Returns what resizing makes of a coordinate: scaled and moved as a float, and cut off to an
+    // integer. Its operations are each rounded on their own, so nothing in it may differ.
     Term scaled_coordinate(const Term &at);
     // A float that may be far beyond the integers, within bounds once it is one.
     Term overflowing_coordinate(const Term &at);
     // Coordinates that are mirrored, cut off, or scaled.
     Term bent(const Term &at, int dims);
     Term mirrored(Term at);
-    // What leaves coordinates as they are.
+    // Returns the operand that leaves coordinates as they are.
     static Term end_of(Op op);
     // Comparisons and conversions to integers are of values that no rounding can change.
     Term exact(Term t);
-    // What cuts a part out of the coordinates: a half, a triangle, every other row.
+    // Returns a condition that cuts a part out of the coordinates: a half, a triangle, every other
+    // row.
     Term part(int dims);
     Term condition(int dims);
     Term value(Type t, int dims, int depth);
@@ -62,7 +63,7 @@ private:
     Term integer_function(Type t, int dims, int depth);
     Term rare_function(Type t, int dims, int depth);
     Term saturated(Type t, Term a);
-    // Of the function's point.
+    // Returns bits that depend on the function's point.
     Term random_bits();
     // A function at half or twice the resolution, in one dimension or in all.
     Term pyramid(Type t, int dims);
@@ -71,7 +72,8 @@ private:
     Term bent_stencil(Type t, int dims, int taps);
     // Several neighbours of one function, weighted.
     Term stencil(Type t, int dims);
-    // Of how the two loops relate; for some values of the outer one, the inner one does nothing.
+    // Returns a condition on how the two loops relate; for some values of the outer one, the inner
+    // one does nothing.
     Term triangle(int id, const Domain &domain);
     int new_domain(int dims, int most);
     int points(int domain);
@@ -93,7 +95,7 @@ private:
     // The value, or that of a function which others need in any case, or not at all.
     Term read_at_times(const Term &instead, int dims);
     FuncPlan boundary_condition(int i);
-    // What a parameter has to hold follows from what is read of it, so it has no boundary yet.
+    // A parameter has to hold what is read of it, so it has no boundary yet.
     int input_of_fixed_size() const;
     FuncPlan extern_stage(int i);
     ExternSource extern_source(int i);

@@ -27,7 +27,7 @@ private:
     std::mt19937_64 engine;
 };
 
-// How an operation is written in C++: a name for f(a, b), an operator between two operands.
+// Lists how operations are written in C++: a name for f(a, b), an operator between two operands.
 // clang-format off
 #define TESSERA_FUZZ_BINARY(X)                                                                     \
     X(Add, "+") X(Sub, "-") X(Mul, "*") X(Div, "/") X(Mod, "%") X(Lt, "<") X(Le, "<=") X(Eq, "==") \
@@ -97,7 +97,7 @@ enum class Boundary : uint8_t {
     MirrorInterior
 };
 
-// What an extern stage reads: all values of a function, or an input.
+// Says what an extern stage reads: all values of a function, or an input.
 struct ExternSource {
     int index = 0;
     bool is_input = false;
@@ -133,7 +133,7 @@ struct InputPlan {
 };
 
 enum class Verb : uint8_t {
-    // Of a stage.
+    // These are of a stage.
     Split,
     Fuse,
     Rename,
@@ -155,7 +155,7 @@ enum class Verb : uint8_t {
     Prefetch,
     StreamStores,
     StreamLoads,
-    // Of a function.
+    // These are of a function.
     ComputeRoot,
     ComputeAt,
     StoreRoot,
@@ -215,7 +215,7 @@ void for_each_term(T &term, F &&f) {
     f(term);
     for (auto &arg : term.args) for_each_term(arg, f);
 }
-// For all terms of a function.
+// Calls f for each term of a function, but not for the operands of these.
 template<typename FuncOrConst, typename F>
 void for_each_root(FuncOrConst &func, F &&f) {
     for (auto &v : func.values) f(v);
@@ -227,12 +227,13 @@ void for_each_root(FuncOrConst &func, F &&f) {
 
 // The names of the extern functions: by how many buffers they read and write.
 std::string extern_name(const Plan &plan, const FuncPlan &func);
-// Whether a function is called by an extern stage.
+// Returns true if a function is called by an extern stage.
 bool reads(const FuncPlan &extern_stage, int func);
-// Where the outputs begin.
+// Returns where the outputs begin.
 std::vector<int> minima(const Plan &plan);
 
-// Whether an update of an output needs certain points along a dimension to be in its buffer.
+// Returns true if an update of an output needs certain points along a dimension to be in its
+// buffer.
 bool is_updated_at_points(const Plan &plan, size_t dimension);
 
 // Plans of these seeds and larger ones have kernels.

@@ -17,7 +17,7 @@ std::string cpp_type(Type t) {
     return str(t.is_uint() ? "u" : "", "int", t.bits(), "_t");
 }
 
-// As an argument of cast<>.
+// Returns the value as an argument of cast<>.
 std::string literal(double value) {
     if (value == double(int32_t(value))) return str(int32_t(value));
     if (value == double(int64_t(value))) return str("Expr(int64_t(", int64_t(value), "))");
@@ -88,7 +88,7 @@ private:
         return all;
     }
 
-    // Of the function that is being printed.
+    // Returns the places of the function that is being printed.
     std::string places(const std::vector<Term> &terms) {
         std::vector<int> before = std::exchange(base, {});
         std::string all = args(terms);

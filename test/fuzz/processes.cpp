@@ -18,7 +18,7 @@ struct Child {
     std::string text;
 };
 
-// What a child writes before its report if it is about to run for long.
+// A child writes this before its report if it is about to run for long.
 constexpr std::string_view long_run = "long run\n";
 
 void write_all(int to, const std::string &text) {

@@ -58,7 +58,8 @@ private:
     std::set<int> callees(int f, int stage) const;
     void choose_inlined();
     int number_of_calls(int f) const;
-    // With updates, and without a schedule: each function that reads it computes it for itself.
+    // Returns true for a function with updates and without a schedule: each reader computes it for
+    // itself.
     bool is_computed_by_readers(int f);
     bool feeds_extern(int f) const;
     void add(Directive d) { plan.directives.push_back(std::move(d)); }
@@ -85,7 +86,7 @@ private:
     void tile_extern(int f);
     void one_transform(int f, int s);
     void split_and_vectorize(int f, int s);
-    // Whether the body, repeated so many times more, is still what somebody might ask for.
+    // Returns true if the body, repeated so many times more, is still what somebody might ask for.
     bool fits(int f, int s, int copies);
     bool split(int f, int s, int which = -1);
     // Some of the pure loops; not of outputs, of which a tile may be larger.
@@ -95,9 +96,10 @@ private:
     // The loops of the tile, in the places where its old loops are and what they are split into.
     static void put_tile(StageModel &stage, const std::vector<LoopModel> &old,
                          const std::vector<LoopModel> &order);
-    // Whether a loop that comes from a transformation is parallel or vectorized.
+    // Returns true if a loop that comes from a transformation is parallel or vectorized.
     bool any_tile_at_once(int f, int s);
-    // Whether the tail strategy, of a split of a pure loop, computes only what may be computed.
+    // Returns true if the tail strategy, of a split of a pure loop, computes only what may be
+    // computed.
     bool is_legal(TailStrategy t, int f, int s, const LoopModel &loop, int factor);
     TailStrategy tail(int f, int s, const LoopModel &loop, int factor);
     size_t dim_of(int f, const std::string &name) const;

@@ -109,7 +109,7 @@ private:
         for (Term &replacement : instead) {
             Plan candidate = best;
             Term *place = nth_term(candidate.funcs[f], n);
-            // What is known of the function's values stays: the tolerance of the comparison.
+            // The facts about the function's values stay: the tolerance of the comparison.
             replacement.low = t.low;
             replacement.high = t.high;
             replacement.error = t.error;
@@ -135,7 +135,7 @@ private:
         return any;
     }
 
-    // If nothing uses it.
+    // Removes the function if nothing uses it.
     static bool remove_func(Plan &plan, int gone) {
         bool used = std::count(plan.outputs.begin(), plan.outputs.end(), gone) > 0;
         auto renumber = [&](int &i) { i -= i > gone; };
@@ -269,7 +269,7 @@ private:
         plan.size[d] = size;
     }
 
-    // Of how large an output is.
+    // Returns true for a promise of how large an output is.
     static bool is_promise(const Plan &plan, const Directive &directive, size_t d) {
         bool bounds = directive.verb == Verb::Bound || directive.verb == Verb::BoundExtent;
         bool of_output = std::count(plan.outputs.begin(), plan.outputs.end(), directive.func);

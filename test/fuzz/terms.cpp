@@ -110,7 +110,7 @@ Term arithmetic(Op op, Term a, Term b) {
     Type t = a.type;
     if (op == Op::Mod && t.is_float()) op = Op::Add;
     if (t.is_float() && op == Op::Div) {
-        // By a power of two, so that nothing is near zero.
+        // The divisor is a power of two, so that nothing is near zero.
         b = number(t, 4);
     }
     double limit = op == Op::Mul ? std::sqrt(largest(t)) / 2 : largest(t) / 4;
@@ -167,7 +167,7 @@ Term select(Term condition, Term a, Term b) {
 Term cast_to(Type to, Term a) {
     if (a.type == to) return a;
     Type from = a.type;
-    // What a rounding may change does not become a whole number.
+    // A value that a rounding may change does not become a whole number.
     if (a.error > 0 && !to.is_float()) return number(to, to.is_bool() ? 1 : 7);
     if (to.is_bool()) return compare(Op::Lt, number(from, 3), std::move(a));
     if (from.is_float() && !to.is_float()) a = limited(std::move(a), std::min(largest(to), 1e5));
@@ -235,7 +235,7 @@ Term apply(Op op, std::vector<Term> args) {
     case Op::Sqrt:
     case Op::Sin:
     case Op::Exp: {
-        // Of a bounded argument, and away from where the functions are steep.
+        // The argument is bounded, and away from where the functions are steep.
         Term inner = first;
         if (op == Op::Sqrt) {
             inner =
@@ -263,7 +263,7 @@ Term apply(Op op, std::vector<Term> args) {
         Term r = with_type(t.is_int() ? UInt(t.bits()) : t);
         return finish(r, 0, magnitude(args[0]) + magnitude(args[1]), args[0].error + args[1].error);
     }
-    // Of two numbers that are not negative, each step is one.
+    // For two numbers that are not negative, each step is one.
     case Op::SharedDifferences: {
         return finish(with_type(t), 0, std::max(magnitude(args[0]), magnitude(args[1])) + 1);
     }
@@ -285,7 +285,7 @@ Term apply(Op op, std::vector<Term> args) {
         r.error = first.error;
         full_range(r);
         if (!wraps(t)) {
-            // As far as the operands reach, times a power of two for shifts.
+            // The limit is as far as the operands reach, times a power of two for shifts.
             double high = 2 * (magnitude(args[0]) + (args.size() > 1 ? magnitude(args[1]) : 0)) + 1;
             if (high <= largest(t)) {
                 r.low = -high;

@@ -7,7 +7,8 @@
 
 namespace tessera::run {
 
-// What a user may write behind `name=`. All throw RuntimeError with the reason alone.
+// These functions read what a user may write behind `name=`. All throw RuntimeError with the reason
+// alone.
 
 // "[640,480,3]"
 std::vector<int> parse_extents(const std::string &text);
@@ -22,7 +23,7 @@ Scalar parse_scalar(tessera_type_t type, const std::string &text);
 // with a comma between them, of which the first that is there counts. Nothing if none is.
 std::optional<Scalar> scalar_from(const ArgumentInfo &about, const std::string &text);
 
-// What fills an input buffer.
+// Says what fills an input buffer.
 struct InputText {
     enum class Fill { File, Zero, Constant, Identity, Random };
     enum class Size { OfFile, Given, Estimate, EstimateOrAuto, Auto };

@@ -30,7 +30,7 @@ size_t span_of(const Dimensions &dims) {
     return size_t(last + 1);
 }
 
-// Whether each element has a place of its own, behind the first one.
+// Returns true if each element has a place of its own, behind the first one.
 bool is_layout(Dimensions dims) {
     std::ranges::sort(dims, {}, [](const tessera_dimension_t &d) { return d.stride; });
     int64_t reach = 0;

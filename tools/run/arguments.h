@@ -37,7 +37,7 @@ public:
 private:
     void for_each_on_device(const char *what, int (*work)(tessera_buffer_t &));
     void check_names() const;
-    // What the user wrote for an argument, or for all that nothing was written for.
+    // Returns what the user wrote for an argument, or for all that nothing was written for.
     std::string text_of(const ArgumentInfo &about, const std::optional<std::string> &otherwise,
                         const char *what_to_say) const;
     void add_scalar(const ArgumentInfo &about);

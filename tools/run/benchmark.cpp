@@ -6,7 +6,8 @@
 namespace tessera::run {
 namespace {
 
-// Of a sample, in seconds: long beside what reading the clock costs, short beside min_time.
+// The time of a sample, in seconds: long beside what reading the clock costs, short beside
+// min_time.
 constexpr double sample_time = 0.001;
 
 double seconds_of(const std::function<void()> &f, int64_t iterations) {

@@ -26,7 +26,7 @@ Comparison compare(const files::Array &computed, const files::Array &expected, d
     };
     for (size_t i = 0; i < computed.number_of_elements(); i++) {
         long double wanted = at(expected, i), off = distance(at(computed, i), wanted);
-        // Of infinities, none but an equal one is near.
+        // Only an equal infinity is near an infinity.
         bool near =
             std::isfinite(wanted) ? off <= tolerance + relative * std::fabs(wanted) : off == 0;
         if (!near) result.wrong++;

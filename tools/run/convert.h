@@ -13,16 +13,17 @@ std::span<const files::Format> formats();
 // The array with as many dimensions as are wanted: those of extent 1 are added or left out; of a
 // colour picture where two are wanted, its brightness.
 files::Array with_dimensions(files::Array array, int wanted);
-// A picture with more channels: grey is repeated, alpha is opaque. As it is if that cannot be.
+// A picture with more channels: grey is repeated, alpha is opaque. It stays as it is if that cannot
+// be.
 files::Array with_channels(files::Array picture, int wanted);
-// Of the same elements in another type.
+// Returns an array of the same elements in another type.
 files::Array with_type(files::Array array, tessera_type_t type);
-// What a file of this format can hold.
+// Returns what a file of this format can hold of the array.
 files::Array writable(files::Array array, const files::Format &format);
 
 // "640x480x3"
 std::string extents_text(const std::vector<int> &extents);
-// Where the element stands: "(3, 4)".
+// Returns where the element stands: "(3, 4)".
 std::string place_text(const std::vector<int> &extents, size_t element);
 
 }  // namespace tessera::run

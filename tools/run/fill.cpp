@@ -32,7 +32,8 @@ void fill_randomly(Array &array, uint64_t seed) {
     }
 }
 
-// Of one dimension, the element at 0 has both coordinates equal, as if the second were 0.
+// In an array of one dimension, the element at 0 has both coordinates equal, as if the second were
+// 0.
 void fill_diagonal(Array &array, const std::vector<int> &mins) {
     size_t bytes = size_t(array.type.bytes()), width = size_t(array.extent(0));
     auto min = [&](size_t d) { return d < mins.size() ? int64_t(mins[d]) : 0; };

@@ -17,7 +17,7 @@ struct Function {
     std::span<const ArgumentInfo> arguments() const {
         return {metadata->arguments, size_t(metadata->num_arguments)};
     }
-    // Whether the function answers bounds queries.
+    // Returns true if the function answers bounds queries.
     bool answers_queries() const;
 };
 
@@ -31,7 +31,7 @@ std::vector<const Function *> whole_functions(const std::vector<Function> &funct
 // "3 dimensions", "1 dimension"
 std::string count_text(int64_t count, const std::string &noun);
 
-// What is missing, or the closest of what is there: "; did you mean ...?", or nothing.
+// Says what is missing, or the closest of what is there: "; did you mean ...?", or nothing.
 std::string suggestion(const std::string &word, const std::vector<std::string> &known);
 
 inline bool is_scalar(const ArgumentInfo &a) {

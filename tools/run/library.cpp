@@ -66,7 +66,7 @@ std::string contents_of(const std::string &path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Runs a program; its output goes into a file. Whether it succeeded.
+// Runs a program; its output goes into a file. Returns true if it succeeded.
 bool run_program(const std::vector<std::string> &words, const std::string &output) {
     std::vector<char *> argv;
     for (const std::string &w : words) argv.push_back(const_cast<char *>(w.c_str()));

@@ -5,8 +5,8 @@ namespace tessera::run {
 
 // The functions in a library that a generator wrote: of a static library or an object, which are
 // linked into a shared one by the system's C compiler ("cc", or what CC says), or of a shared one.
-// What the library does not have of the runtime, it takes from this program. It stays loaded.
-// Throws RuntimeError, with the path, if it cannot be loaded or describes no function.
+// It takes from this program what the library lacks of the runtime. It stays loaded. Throws
+// RuntimeError, with the path, if it cannot be loaded or describes no function.
 class Library {
 public:
     explicit Library(const std::string &path);

@@ -7,8 +7,8 @@ namespace tessera::run {
 
 using FindSymbol = std::function<void *(const std::string &)>;
 
-// What the options say, with one of the functions. `find`: symbols of the library that has them;
-// null if it is linked with the program. The exit code; throws RuntimeError.
+// Does what the options say, with one of the functions. `find`: symbols of the library that has
+// them; null if it is linked with the program. The exit code; throws RuntimeError.
 int run_functions(const std::vector<Function> &functions, const Options &options,
                   const FindSymbol &find);
 

@@ -75,7 +75,7 @@ private:
             }
         });
     }
-    // What is expected is read as an input of the output's type would be.
+    // The expected values are read as an input of the output's type would be.
     bool check(const Buffer &b, const std::string &path) const {
         Comparison result;
         with_context(str("--check=", b.about->name, "=", path), [&] {
@@ -101,7 +101,7 @@ private:
         tell(str("WRONG_ELEMENTS_OF_", b.about->name), str(result.wrong), sentence);
         return result.wrong == 0;
     }
-    // Of all outputs, in millions: of pixels, whatever the channels.
+    // Returns the size of all outputs, in millions: of pixels, whatever the channels.
     double megapixels() const {
         double pixels = 0;
         for (const Buffer &b : arguments.all_buffers()) {

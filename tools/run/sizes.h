@@ -7,15 +7,15 @@ namespace tessera::run {
 
 using Dimensions = std::vector<tessera_dimension_t>;
 
-// What is known of a buffer before its size is.
+// Holds what is known of a buffer before its size is.
 struct BufferSize {
     const ArgumentInfo *about = nullptr;
-    // Where the user, a file or an estimate says it.
+    // The size is known where the user, a file or an estimate says it.
     bool is_known = false;
     std::vector<int> mins, extents;
-    // What is found: where it begins, how large it is, how it lies in memory.
+    // These are found: where it begins, how large it is, how it lies in memory.
     Dimensions dims;
-    // What the pipeline needs of an input.
+    // The pipeline needs this of an input.
     Dimensions needed;
 
     bool is_output() const { return run::is_output(*about); }
@@ -27,8 +27,8 @@ public:
     // `scalars`: of each argument a pointer to its value; null for buffers.
     Sizes(const Function &f, std::vector<void *> scalars, std::vector<BufferSize> &buffers);
 
-    // What the function needs where outputs of unknown size have extent 1: how many channels of a
-    // picture, for example. Sets `needed` of inputs where it answers.
+    // Asks what the function needs where outputs of unknown size have extent 1: how many channels
+    // of a picture, for example. Sets `needed` of inputs where it answers.
     void ask_for_least();
 
     // Throws RuntimeError, in terms of the command line, if that is not known, or cannot be.
@@ -41,7 +41,8 @@ private:
     bool ask_once(std::vector<Dimensions> &dims);
     // An input of known size that is too small for what is needed; null if there is none.
     const BufferSize *small_input() const;
-    // Of outputs of unknown size, what is said of the output (an index) and its dimension.
+    // Returns what is said of the outputs of unknown size, by the output (an index) and its
+    // dimension.
     OutputExtents outputs_of(const std::function<int(size_t, int)> &extent) const;
     int largest_extent(size_t output, int dimension);
     int first_input_extent(int dimension) const;

@@ -101,7 +101,7 @@ Layout layout_of(const TiffFile &file) {
             file.field<uint16_t>(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE};
 }
 
-// Whether samples are elements of a type as they are.
+// Returns true if samples are elements of a type as they are.
 bool is_plain(const Layout &l) {
     bool whole_bytes = l.bits == 8 || l.bits == 16 || l.bits == 32 || l.bits == 64;
     bool known = l.sample_format == SAMPLEFORMAT_UINT || l.sample_format == SAMPLEFORMAT_INT ||
@@ -218,7 +218,7 @@ void read_tiles(const TiffFile &file, const Layout &l, Array &image) {
     }
 }
 
-// By libtiff's own conversion to RGBA of 8 bits.
+// Reads the file by libtiff's own conversion to RGBA of 8 bits.
 Array read_converted(const TiffFile &file, const Layout &l) {
     char reason[1024] = "";
     if (!TIFFRGBAImageOK(file.get(), reason)) throw RuntimeError(reason);

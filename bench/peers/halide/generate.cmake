@@ -4,7 +4,7 @@
 #         -- <program> <word>...
 #
 # leaves here the library <name>.a; its entry in the table of functions, <name>.inc; and <name>.log.
-# What cannot be generated gets an empty library, no entry, and a line that says so.
+# A pipeline that cannot be generated gets an empty library, no entry, and a line that says so.
 foreach(i RANGE ${CMAKE_ARGC})
     if(command_begins)
         list(APPEND command ${CMAKE_ARGV${i}})

@@ -7,7 +7,8 @@ namespace {
 
 const float *floats(const Buffer<> &b) { return static_cast<const float *>(b.data()); }
 
-// What runs the loops of a problem with a number of threads; empty if there are none.
+// Returns a function that runs the loops of a problem with a number of threads; empty if there are
+// none.
 std::function<void(int)> run_of(const Loops &loops, Data &data, const Buffer<> &output) {
     const std::string &problem = data.problem.generator;
     float *out = static_cast<float *>(output.data());

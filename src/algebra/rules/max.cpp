@@ -4,8 +4,7 @@ namespace tessera::algebra::rules {
 
 const RuleTable &max_rules() {
     static const RuleTable table({
-        // Which operand of floats it is, of a NaN or of zeros of both signs, depends on their
-        // order.
+        // For a NaN, or zeros of both signs, the result depends on the order of the float operands.
         {max(x, x), x, any},
         {max(min(x, y), x), x, integer},
         {max(max(x, y), x), max(x, y), integer},

@@ -4,8 +4,7 @@ namespace tessera::algebra::rules {
 
 const RuleTable &min_rules() {
     static const RuleTable table({
-        // Which operand of floats it is, of a NaN or of zeros of both signs, depends on their
-        // order.
+        // For a NaN, or zeros of both signs, the result depends on the order of the float operands.
         {min(x, x), x, any},
         {min(max(x, y), x), x, integer},
         {min(min(x, y), x), min(x, y), integer},

@@ -2,7 +2,7 @@
 #include "algebra/rules/pattern.h"
 #include <string_view>
 
-// How to write a rule: see the README of this component.
+// The README of this component says how to write a rule.
 namespace tessera::algebra::rules {
 
 // The rules for nodes of this kind; null if it has none.

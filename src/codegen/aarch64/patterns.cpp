@@ -196,7 +196,8 @@ Value *AArch64Patterns::sum_of_neighbours(Value *v, Type narrow) {
                            });
 }
 
-// As far as halves go, neighbours by pairs (addp and the like) or across the whole register.
+// Reduces as far as halves go, neighbours by pairs (addp and the like) or across the whole
+// register.
 Value *AArch64Patterns::reduce_neighbours(ReduceOp op, Value *v, Type element, int lanes) {
     auto *type = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
     int count = type ? int(type->getNumElements()) : 1;

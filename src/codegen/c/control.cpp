@@ -37,7 +37,7 @@ void Printer::emit(const Evaluate &node) {
     statement([&] { evaluate(node.value); });
 }
 
-// For its effects alone: a C function may return nothing.
+// Evaluates for its effects alone: a C function may return nothing.
 void Printer::evaluate(const Expr &e) {
     const auto *of_runtime = e.as<IntrinsicCall>();
     const Expr spelled = of_runtime ? lower::as_c_call(*of_runtime) : Expr();

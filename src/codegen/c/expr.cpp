@@ -302,7 +302,7 @@ Value Printer::emit(const Call &node) {
                             "; storage flattening should have replaced it"));
 }
 
-// What the runtime's header declares is not declared again.
+// Declares the function unless the runtime's header does.
 void Printer::declare_extern(const ExternCall &node) {
     const std::string &name = node.function;
     if (pipelines.contains(name)) {

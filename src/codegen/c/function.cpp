@@ -16,7 +16,7 @@ std::string to_c_source(const ir::Module &module, const Target &target) {
 namespace c {
 namespace {
 
-// What compilers say of code that no person has written is of no use.
+// Warnings about code that no person has written are of no use.
 constexpr const char *head = R"(#include "tessera_runtime.h"
 #include <math.h>
 #include <string.h>
@@ -149,7 +149,7 @@ std::string Printer::captured(const std::function<void()> &body) {
     return before;
 }
 
-// In a block of its own, unless it is one line.
+// Prints the body in a block of its own, unless it is one line.
 void Printer::statement(const std::function<void()> &body) {
     std::string lines = captured(body);
     if (std::count(lines.begin(), lines.end(), '\n') <= 1) {

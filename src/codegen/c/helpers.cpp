@@ -227,7 +227,8 @@ constexpr const char *times = R"(uint64_t tessera_times(uint64_t a, uint64_t b) 
     if (a == UINT64_MAX || (b != 0 && a > (UINT64_MAX - 1) / b)) return UINT64_MAX;
     return a * b;
 })";
-// What ends before it begins has no elements; what is below the least coordinate has overflowed.
+// A region that ends before it begins has no elements; an extent below the least coordinate has
+// overflowed.
 constexpr const char *extent = R"(uint64_t tessera_extent(int64_t a) {
     return a < 0 && a >= -1073741824 ? 0 : (uint64_t)a;
 })";

@@ -6,8 +6,8 @@
 #include "program/parameter.h"
 #include <cstring>
 
-// What the callers of a compiled function see: its C function, the one that takes an array of
-// arguments, its description, and the buffers that came with the program.
+// This file prints what the callers of a compiled function see: its C function, the one that takes
+// an array of arguments, its description, and the buffers that came with the program.
 namespace tessera::codegen::c {
 namespace {
 

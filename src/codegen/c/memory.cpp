@@ -29,7 +29,7 @@ const BufferNames &Printer::storage(Symbol buffer) {
     return f->buffers[buffer] = {"", variable->second.text};
 }
 
-// What a tessera_buffer_t is pointed to by.
+// Returns the pointer to the tessera_buffer_t.
 std::string Printer::descriptor_of(Symbol buffer) {
     const std::string &descriptor = storage(buffer).descriptor;
     if (descriptor.empty()) throw InternalError(str("the buffer ", buffer, " is no C struct"));

@@ -38,7 +38,7 @@ bool is_library_function(const std::string &name) {
 std::string LocalNames::of(Symbol s, const std::string &part) {
     std::string word;
     for (char c : s.text()) word += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    // What begins with an underscore is the compiler's.
+    // Names that begin with an underscore belong to the compiler.
     if (word.empty() || word[0] == '_' || std::isdigit(static_cast<unsigned char>(word[0]))) {
         word = "v" + word;
     }

@@ -7,7 +7,7 @@
 
 namespace tessera::codegen::c {
 
-// What an Invoke hands over: of its arguments, all that is no constant in a struct.
+// An Invoke hands over a struct of those of its arguments that are no constants.
 struct Printer::Closure {
     // An argument as it is known where the Invoke stands.
     struct Given {

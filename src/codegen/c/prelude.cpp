@@ -79,7 +79,7 @@ std::string Prelude::function(const std::string &name) {
     throw InternalError(str("C source has no helper ", name));
 }
 
-// Where it does not fit: what an x86 gives, so that nothing traps.
+// A value that does not fit gives what an x86 gives, so that nothing traps.
 std::string Prelude::truncation(Type from, Type to) {
     std::string name = str("tessera_truncate_", from.element_of(), "_", to.element_of());
     if (!is_new(name)) return name;

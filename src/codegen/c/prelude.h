@@ -6,7 +6,8 @@
 namespace tessera::codegen::c {
 
 // The helper functions and types that a file needs, in an order in which C knows each before it is
-// used. What needs more than one C expression, or its operands twice, is a function here.
+// used. An operation that needs more than one C expression, or its operands twice, is a function
+// here.
 class Prelude {
 public:
     // The name of a function of helpers.h: for elements of a type, or for no type.

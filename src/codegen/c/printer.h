@@ -27,8 +27,8 @@ enum class Form : uint8_t {
     Open
 };
 
-// A C expression without effects, which reads nothing that may change. That of a vector is the
-// expression of its lane `i`, for a loop over the lanes.
+// A C expression without effects, which reads nothing that may change. The expression of a vector
+// is that of its lane `i`, for a loop over the lanes.
 struct Value {
     std::string text;
     Form form = Form::Open;
@@ -38,7 +38,7 @@ struct Value {
     bool is_cheap() const { return form == Form::Constant || form == Form::Name; }
 };
 
-// Where a buffer's elements are.
+// Names the places of a buffer's elements.
 struct BufferNames {
     std::string base;        // a uint8_t *; "": to be read from the descriptor
     std::string descriptor;  // the tessera_buffer_t *, if there is one

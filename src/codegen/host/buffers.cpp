@@ -6,7 +6,7 @@
 namespace tessera::codegen {
 namespace {
 
-// Where the parts of the type of elements lie in a tessera_buffer_t.
+// The offsets of the parts of the element type in a tessera_buffer_t.
 constexpr uint64_t type_code_at = offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, code);
 constexpr uint64_t type_bits_at = offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, bits);
 constexpr uint64_t type_lanes_at =
@@ -39,7 +39,7 @@ Value *HostEmitter::descriptor_of(Symbol buffer) {
     return descriptor;
 }
 
-// Where the field is, and its type there.
+// Returns the address of the field, and its type there.
 Value *HostEmitter::buffer_field(Value *descriptor, BufferField field, Value *dim,
                                  llvm::Type *&type) {
     llvm::StructType *s = buffer_struct();

@@ -20,9 +20,9 @@ void HostEmitter::allocate_in_memory(const Allocate &node) {
     host().owned.erase(node.buffer);
 }
 
-// What needs nothing of its producers (an iteration beyond a loop's guard, a domain whose predicate
-// never holds) has regions that end before they begin. Coordinates end at 2^30: what is further
-// below 0 has overflowed, and counts as too much.
+// If nothing is needed of a producer (in an iteration beyond a loop's guard, or a domain whose
+// predicate never holds), its regions end before they begin. Coordinates end at 2^30: an extent
+// further below 0 has overflowed, and counts as too much.
 Value *HostEmitter::allocation_extent(const Expr &e) {
     constexpr int64_t least = -(int64_t(1) << 30);
     Value *extent = cast(value(e), e.type(), Int(64));
@@ -102,7 +102,7 @@ void HostEmitter::allocate_on_heap(const Allocate &node) {
         with_cleanup([=, this] { free_memory(pointer); }, [&] { run(node.body); });
         return;
     }
-    // Where the pipeline fails, it depends on memory whether the buffer is still to be freed.
+    // If the pipeline fails, this slot says whether the buffer is still to be freed.
     auto *to_free = stack_slot(b.getPtrTy(), 1, 8);
     b.CreateStore(pointer, to_free, true);
     host().owned[node.buffer].to_free = to_free;

@@ -23,7 +23,7 @@ struct GrowingPlace {
     bool in_use = false;
 };
 
-// How a buffer holds its memory, if that ends before its scope may.
+// Says how a buffer holds its memory, if that ends before its scope may.
 struct OwnedMemory {
     Value *to_free = nullptr;  // where its address is as long as nobody has freed it
     int place = -1;            // the growing place that it occupies

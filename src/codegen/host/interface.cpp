@@ -4,8 +4,8 @@
 #include "ir/operators.h"
 #include "program/parameter.h"
 
-// What the callers of a compiled function see: its C function, the one that takes an array of
-// arguments, its description, and the buffers that came with the program.
+// This file makes what the callers of a compiled function see: its C function, the one that takes
+// an array of arguments, its description, and the buffers that came with the program.
 namespace tessera::codegen {
 // Binds the arguments: those that are passed, and the Buffers that are in the file.
 void HostEmitter::bind_arguments(const LoweredFunction &lowered, llvm::Function *function) {

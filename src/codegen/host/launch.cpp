@@ -5,7 +5,7 @@
 // Launches of kernels: what the host does where one is invoked.
 namespace tessera::codegen {
 
-// Where the values lie, in a row, behind room for others.
+// Returns the addresses of the values, in a row, behind room for others.
 Value *HostEmitter::addresses_of(std::span<const Expr> values, size_t room_before) {
     const size_t count = std::max<size_t>(1, room_before + values.size());
     auto *type = llvm::ArrayType::get(b.getPtrTy(), count);

@@ -5,7 +5,7 @@
 #include <set>
 
 namespace tessera::codegen {
-// What an Invoke hands over: of its arguments, all that is no constant in a struct.
+// An Invoke hands over a struct of those of its arguments that are no constants.
 struct HostEmitter::Closure {
     // An argument as it is known where the Invoke stands.
     struct Given {

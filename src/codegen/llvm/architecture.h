@@ -43,9 +43,9 @@ public:
     // CompileError if the runtime has none for one of them.
     uint64_t runtime_features(const Target &target) const;
 
-    // How many bits the index of an element is added up in. Where registers are as wide as
-    // addresses, that many save an extension for each access; where two registers make an address,
-    // 32 take half as many of them.
+    // Returns the number of bits in which the index of an element is added up. If registers are as
+    // wide as addresses, that many save an extension for each access; if two registers make an
+    // address, 32 take half as many of them.
     virtual int index_bits() const { return 64; }
     // LLVM's number of an address space; a machine that has one reaches all memory by 0.
     virtual unsigned address_space(AddressSpace) const { return 0; }

@@ -6,7 +6,7 @@
 
 namespace tessera::codegen {
 
-// Where a buffer's elements are.
+// Locates a buffer's elements.
 struct BufferValues {
     Value *base = nullptr;        // the first element; null: to be read from the descriptor
     Value *descriptor = nullptr;  // the tessera_buffer_t, if there is one
@@ -112,7 +112,7 @@ protected:
     virtual void invoke(const Invoke &node) = 0;
     // A constant within an index, or a bound of a loop.
     virtual Value *coordinate_constant(const IntImm &node);
-    // What the machine has an operation for; else the body is written.
+    // Emits the machine's operation if it has one; else the body is written.
     virtual void machine_op(const MachineOp &node) { run(node.body); }
     // Writes the body of an Atomic that has mutexes, holding that of the element at `index`.
     virtual void run_locked(const Atomic &node, const Expr &index) = 0;

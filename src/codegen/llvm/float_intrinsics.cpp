@@ -114,7 +114,7 @@ Value *Emitter::approximate(const IntrinsicCall &c, bool of_root) {
     return cast(b.CreateFDiv(float_constant(t, 1), x), t, c.type);
 }
 
-// Where the host computes what a kernel is launched with, there are polynomials as elsewhere.
+// Computes a polynomial if there is no instruction, as on the host that launches a kernel.
 Value *Emitter::emit_fast_exp(const IntrinsicCall &c) {
     Value *fast = patterns->fast_exp(arg(c, 0));
     return fast ? fast : value(lower::lower_fast_exp(c.args[0]));

@@ -81,7 +81,7 @@ Value *Emitter::predicate(const Expr &e) {
     return constant && constant->isAllOnesValue() ? nullptr : mask;
 }
 
-// Which alignment the machine wants of what it streams.
+// Returns the alignment that the machine wants of what it streams.
 uint64_t Emitter::streaming_alignment(uint64_t bytes) const {
     return std::min(llvm::PowerOf2Ceil(bytes), uint64_t(target.natural_vector_size(1, true)));
 }

@@ -4,7 +4,7 @@
 
 namespace tessera::codegen {
 
-// Which way a shift goes by a count that is positive.
+// Describes a shift; its direction is that of a positive count.
 struct Shift {
     bool left, rounding, count_signed;
 };

@@ -36,7 +36,7 @@ llvm::Type *Values::register_type(Type t) {
 
 llvm::Type *Values::memory_type(Type t) { return register_type(t.is_bool() ? t.with_bits(8) : t); }
 
-// As C functions take and return it: a float16, which C does not have, as its bits.
+// Returns the type that C functions take and return: a float16, which C does not have, as its bits.
 llvm::Type *Values::c_type(Type t) { return t == Float(16) ? b.getInt16Ty() : register_type(t); }
 
 Value *Values::splat(Value *scalar, int lanes) {

@@ -65,7 +65,7 @@ Value *Emitter::wide_value(const WideCoordinate &w) {
     return w.offset ? b.CreateAdd(w.part, int64(w.offset), "", false, true) : w.part;
 }
 
-// What uses the let in an index, finds its wide value.
+// Keeps the wide value of a let for the indices that use it.
 void Emitter::bind_wide(Symbol let, const Expr &value) {
     if (coordinates.contains(let) && is_wide(value)) f->wide_variables[let] = wide(value);
 }

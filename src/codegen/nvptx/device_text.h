@@ -9,8 +9,8 @@ namespace tessera::codegen {
 // capability of it. A comment where it has none.
 std::string to_device_code(const ir::Module &module, const Target &target);
 
-// What assembly of the host ends with: PTX and machine code of the kernels, as a comment. "" where
-// there are none. Machine code that nobody can read is named, with what would read it.
+// Returns a comment for the end of the host's assembly: PTX and machine code of the kernels. ""
+// where there are none. Machine code that nobody can read is named, with what would read it.
 std::string device_comment(const ir::Module &module, const Target &target);
 
 }  // namespace tessera::codegen

@@ -52,7 +52,7 @@ bool is_map(const LoweredFunction &kernel, const Argument &a) {
     return any;
 }
 
-// What the host has written is in the parameter itself, where the machine reads it.
+// Passes what the host has written in the parameter itself, where the machine reads it.
 void pass_in_place(llvm::Function &function, unsigned parameter) {
     constexpr unsigned bytes = 128, aligned_to = 64;
     llvm::LLVMContext &c = function.getContext();
@@ -105,7 +105,7 @@ int64_t most_private_bytes(const LoweredFunction &kernel) {
 }
 
 // Returns true if threads may have at most 128 registers, so that a multiprocessor has 16 warps to
-// choose from. That helps kernels with sums in registers, unless the sums take most of the 128, and
+// choose from. It helps kernels with sums in registers, unless the sums take most of the 128, and
 // not those with tensor instructions, which wait for nothing else. Otherwise ptxas chooses.
 bool wants_room_for_warps(const LoweredFunction &kernel) {
     constexpr int64_t many = 128, too_many = 320;
@@ -353,7 +353,7 @@ Value *KernelEmitter::cluster_load(const IntrinsicCall &c) {
     return from_memory(b.CreateAlignedLoad(memory_type(c.type), there, alignment), c.type);
 }
 
-// What the thread of that lane of the row has as the value, by words of 32 bits.
+// Returns the value in the thread of that lane of the row, by words of 32 bits.
 Value *KernelEmitter::shuffled(Value *v, Value *lane, int64_t lanes) {
     auto *type = v->getType();
     if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {

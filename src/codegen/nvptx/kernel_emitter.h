@@ -80,7 +80,7 @@ private:
     Value *shared_used = nullptr;  // bytes of the block's memory that are taken
 };
 
-// What the kernel of this name is called in PTX, whose names have letters, digits, _ and $ alone.
+// Returns the name of this kernel in PTX, whose names have letters, digits, _ and $ alone.
 std::string kernel_symbol(const std::string &name);
 
 }  // namespace tessera::codegen

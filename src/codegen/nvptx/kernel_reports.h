@@ -27,12 +27,13 @@ struct KernelReport {
     std::vector<Operand> operands;
 };
 
-// What the kernels of a module report. Code for several capabilities shares it.
+// Collects what the kernels of a module may report. Code for several capabilities shares it.
 class KernelReports {
 public:
-    // That it may report something.
+    // Says that the kernel may report something.
     void add(const std::string &kernel) { reports.try_emplace(kernel); }
-    // Which one it is, from 0. What stands at one place of the IR is one report.
+    // Adds a report and returns its number in the kernel, from 0. Copies of one place of the IR are
+    // one report.
     size_t add(const std::string &kernel, const ir::Expr &place, const ir::Expr &call);
     // Null if the kernel reports nothing.
     const std::vector<KernelReport> *of(const std::string &kernel) const;

@@ -31,10 +31,10 @@ std::unique_ptr<llvm::TargetMachine> make_gpu_machine(const Architecture &archit
         llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-// LLVM's passes for -O3, as text, but for two things. What ends both arms of a branch stays in
-// them: blocks at the border of an output take another arm than those within, and loads that are
-// sunk to where the arms meet wait for what the others have loaded. And loops are unrolled as
-// scheduled, and by ptxas.
+// LLVM's passes for -O3, as text, but for two things. Instructions at the end of both arms of a
+// branch stay in them: blocks at the border of an output take another arm than those within, and
+// loads that are sunk to where the arms meet wait for what the others have loaded. And loops are
+// unrolled as scheduled, and by ptxas.
 std::string passes_for_kernels(llvm::TargetMachine &machine) {
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = tuning.LoopInterleaving = false;

@@ -9,11 +9,11 @@ namespace tessera::codegen {
 // of exactly it have, such as wgmma of 9.0a. CompileError if it lacks instructions that they need.
 bool is_exact(const ir::Module &module, int capability);
 
-// What ptxas calls the GPUs that code is for: sm_80, sm_90a.
+// Returns ptxas's name of the GPUs that code is for: sm_80, sm_90a.
 std::string gpu_name(int capability, bool is_exact);
 
 // The kernels of a module as PTX, for a compute capability, as in 90 for 9.0.
-// What they report is added to `reports`. CompileError if one does what kernels cannot do.
+// Adds what they may report to `reports`. CompileError if one does what kernels cannot do.
 std::string to_ptx(const ir::Module &module, const Target &target, int capability,
                    KernelReports &reports);
 

@@ -42,12 +42,12 @@ std::string find_tool(const char *name, const char *chosen) {
     return "";
 }
 
-// What tells one release of the assembler from another.
+// Returns a text that tells releases of the assembler apart.
 std::string version_of(const std::string &assembler) {
     return run_process({assembler, "--version"}).output;
 }
 
-// Where code is kept, or "".
+// Returns the folder in which code is kept, or "".
 fs::path cache_folder() {
     if (getenv("TESSERA_CACHE_DIR")) return variable("TESSERA_CACHE_DIR");
     const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
@@ -103,7 +103,7 @@ std::vector<char> run_assembler(const std::string &assembler, const std::string 
                            process.output));
 }
 
-// What cannot be kept is made again.
+// Code that cannot be kept is made again.
 void keep(const fs::path &path, const std::vector<char> &code) {
     std::error_code failed;
     fs::create_directories(path.parent_path(), failed);

@@ -6,8 +6,8 @@
 namespace tessera::codegen {
 
 // Machine code (a cubin) of PTX for an architecture, such as "sm_90", by NVIDIA's assembler; none
-// if there is no assembler on this machine. What has been made once is kept on disk, by its
-// contents.
+// if there is no assembler on this machine. Code that has been made once is kept on disk, by the
+// contents of the PTX.
 //
 // The assembler is $TESSERA_PTXAS, or ptxas of $CUDA_HOME/bin, of the PATH or of
 // /usr/local/cuda/bin; "" switches it off. Kept code is in $TESSERA_CACHE_DIR, or in the folder

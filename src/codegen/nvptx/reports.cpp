@@ -2,8 +2,7 @@
 #include "runtime/tessera_runtime_cuda.h"
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
-// How kernels tell the host of assertions that do not hold, and of lines to print
-// (tessera_cuda_reports_t).
+// By these functions kernels tell the host of assertions that do not hold, and of lines to print
 namespace tessera::codegen {
 
 constexpr auto relaxed = llvm::AtomicOrdering::Monotonic;
@@ -30,7 +29,7 @@ void KernelEmitter::write_record(Value *record, size_t number) {
     }
 }
 
-// The first thread that fails says why, and each ends. Where the others could wait for it for ever,
+// The first thread that fails says why, and each ends. If the others could wait for it for ever,
 // the kernel is brought down, once the host can read why.
 void KernelEmitter::fail(const Expr &place, const Expr &error) {
     const size_t number = reports.add(name, place, error);

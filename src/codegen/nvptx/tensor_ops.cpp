@@ -165,7 +165,7 @@ void KernelEmitter::copy_async(const MachineOp &node) {
 
 // ---- Products of matrices ----
 
-// Where the accumulators of this thread are.
+// Returns the addresses of this thread's accumulators.
 std::vector<Value *> KernelEmitter::accumulator_places(const Expr &first, int64_t count) {
     const Load &load = address_taken(first);
     std::vector<Value *> places;
@@ -232,8 +232,7 @@ void KernelEmitter::mma(const MachineOp &node) {
     }
 }
 
-// What wgmma is told of a matrix in the memory of the block, in panels of 128 bytes that are
-// swizzled (PTX ISA, matrix descriptors).
+// Describes to wgmma a matrix in the memory of the block, in panels of 128 bytes that are
 Value *KernelEmitter::matrix_descriptor(const Expr &place, bool is_along_k, int64_t panel_bytes) {
     constexpr uint64_t swizzle_128 = uint64_t(1) << 62, of_8_rows = uint64_t(1024 >> 4) << 32;
     const uint64_t leading = is_along_k ? 1 : uint64_t(panel_bytes) >> 4;

@@ -21,7 +21,7 @@ constexpr int64_t largest_coordinate = int64_t(1) << 30;
 // Coordinates of an output, where all that is trusted is.
 constexpr double trusted_coordinate = double(largest_coordinate) / largest_trusted_scale;
 
-// What wraps where it does not fit.
+// Returns true if the operation wraps where its value does not fit.
 bool may_overflow(const Expr &e) {
     return e.type() == Int(32) && (e.as<Mul>() || e.as<Add>() || e.as<Sub>());
 }

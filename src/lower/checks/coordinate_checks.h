@@ -23,7 +23,7 @@ class CoordinateChecks {
 public:
     // A scalar argument, between its ends where these are constants.
     void bind_scalar(const ir::Argument &a, const ir::Expr &min, const ir::Expr &max);
-    // An end of a region. Where it may use a variable that is bound to another, that comes first.
+    // An end of a region. A variable that it may use is bound first.
     void add(const std::string &name, const ir::Expr &end);
     void bind(Symbol name, const ir::Expr &end);
     // An end that is looked at whatever it is computed from.
@@ -45,8 +45,8 @@ private:
 
     std::string current;           // end that is looked at
     double largest_unchecked = 1;  // scale of what is trusted
-    // How many times as large as a coordinate of an argument, roughly: a sum counts as its largest
-    // term.
+    // Says roughly how many times as large as a coordinate of an argument each value is: a sum
+    // counts as its largest term.
     std::unordered_map<const ir::ExprNode *, double> scales;
     std::unordered_set<const ir::ExprNode *> looked_at;
     std::unordered_map<const ir::ExprNode *, ir::Expr> wide_values;

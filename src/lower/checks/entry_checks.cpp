@@ -67,7 +67,7 @@ bool reads(const program::Definition &d, const std::unordered_set<Symbol> &names
     return found;
 }
 
-// What may make more of an input needed than the outputs ask for: a stage that rounds up, or a
+// Says what may make more of an input needed than the outputs ask for: a stage that rounds up, or a
 // condition of a domain that says nothing of the coordinate.
 std::string why_read_beyond(Symbol image, const ProgramContext &context) {
     std::unordered_set<Symbol> readers{image};
@@ -144,7 +144,7 @@ void EntryChecks::check_at(const Location &at, const Expr &condition, const char
     check(condition, error, std::move(args));
 }
 
-// What may make the region of an argument larger than the caller requires.
+// Says what may make the region of an argument larger than the caller requires.
 std::string EntryChecks::why_beyond(const ir::Argument &b, int d) {
     const program::FunctionContents *f = context.function(b.func);
     if (!f) {
@@ -383,9 +383,9 @@ Stmt EntryChecks::answer_query(const ir::Argument &b, QueryAnswers &answers) con
     return IfThenElse::make(is_query(b.name), Block::make(std::move(fields)));
 }
 
-// What the user fixed of an input has to leave room for what the pipeline needs. Where constraints
-// go in circles that is not settled yet: infer_input_bounds asks until nothing changes, and what it
-// ends with is checked when the pipeline runs.
+// The regions that the user fixed for an input must have room for what the pipeline needs. If
+// constraints go in circles that is not settled yet: infer_input_bounds asks until nothing changes,
+// and its last answer is checked when the pipeline runs.
 Stmt EntryChecks::check_room(const ir::Argument &b, QueryAnswers &answers) const {
     const Box *box = b.kind == ArgumentKind::InputBuffer ? box_of(b) : nullptr;
     std::vector<Stmt> asserts;

@@ -7,13 +7,14 @@
 
 namespace tessera::lower {
 
-// What a statement uses of the scope around it: scalars, the structs of buffers among them, and
-// storage.
+// Collects what a statement uses of the scope around it: scalars, the structs of buffers among
+// them, and storage.
 class Captures final : public ir::Visitor {
 public:
     explicit Captures(const ir::Stmt &body);
 
-    // As arguments of a function that has the statement as its body: scalars, then storage.
+    // Returns them as arguments of a function that has the statement as its body: scalars, then
+    // storage.
     std::vector<ir::Argument> arguments() const;
 
     std::map<Symbol, Type> scalars, storage;

@@ -114,7 +114,7 @@ Stmt InjectProfiling::visit(const LetStmt &let) {
                        let.with<&LetStmt::body>(Block::make(end, (*this)(let.body))));
 }
 
-// What a kernel's threads do tells nobody; the kernel is timed as a whole.
+// The threads of a kernel report nothing; the kernel is timed as a whole.
 Stmt InjectProfiling::kernel(const For &blocks) {
     return Block::make({tell(Intrinsic::profiler_device_begin, {instance, Expr(name_of(blocks))}),
                         Stmt(&blocks), tell(Intrinsic::profiler_device_end, {instance})});

@@ -13,7 +13,7 @@ namespace {
 
 using namespace ir;
 
-// What to say of one event; as in tessera_trace_event_t.
+// Describes one event; as in tessera_trace_event_t.
 struct Event {
     Symbol func;
     int32_t code = 0;
@@ -27,7 +27,7 @@ struct Event {
 
 Expr null_handle() { return Reinterpret::make(Handle(), UIntImm::make(UInt(64), 0)); }
 
-// What has no value has no lanes.
+// A type that is undefined stands for an event without a value, which has no lanes.
 Expr packed(Type t) {
     if (!t.defined()) return UIntImm::make(UInt(32), uint64_t(Handle().code()));
     uint32_t bits = uint32_t(t.code()) | uint32_t(t.bits()) << 8 | uint32_t(t.lanes()) << 16;
@@ -184,7 +184,7 @@ Stmt InjectTracing::visit(const Realize &realize) {
     return realize.with<&Realize::body>(body);
 }
 
-// What of it there is storage for.
+// Returns the region of the Func that there is storage for.
 std::vector<Expr> InjectTracing::region_of(Symbol func) const {
     if (auto found = stored.find(func); found != stored.end()) return coordinates_of(found->second);
     std::vector<Expr> all;
@@ -268,7 +268,7 @@ Expr InjectTracing::visit(const IntrinsicCall &call) {
     return stored_at(coordinate, index);
 }
 
-// Which copy of the storage it is, is no coordinate.
+// The number of the storage's copy is no coordinate.
 size_t InjectTracing::dimensions_of(Symbol func, const std::vector<Expr> &args) const {
     auto found = dimensions.find(func);
     return found == dimensions.end() ? args.size() : std::min(found->second, args.size());
@@ -279,8 +279,8 @@ std::vector<Expr> indices_of(std::vector<Expr> args) {
     return args;
 }
 
-// What one Provide stores, value by value and element by element (of scatter and gather), computed
-// once: named, traced and stored.
+// Holds what one Provide stores, value by value and element by element (of scatter and gather),
+// computed once: named, traced and stored.
 class TracedStore {
 public:
     TracedStore(const Provide &provide, Event event, size_t dimensions)
@@ -315,7 +315,7 @@ private:
         lets.emplace_back(Symbol::fresh(str(provide.func, what)), e);
         return Variable::make(e.type(), lets.back().first);
     }
-    // Returns what is to be stored. What is undefined is not stored, and not traced.
+    // Returns what is to be stored. Undefined values are neither stored nor traced.
     Expr told(const Expr &value) {
         Type type = value.type();
         Expr undefined = call(type, Intrinsic::undef, {});

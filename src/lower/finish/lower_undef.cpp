@@ -39,7 +39,7 @@ class LowerUndef final : public Mutator {
         Symbol when = Symbol::fresh(str(let.name, ".defined"));
         Symbol value = Symbol::fresh(let.name.text());
         Expr is_defined = Variable::make(part.when.type(), when);
-        // Where it is not, what it is computed from may not be there.
+        // Operands of a value that is not defined may not be there.
         bool always = part.when.type().is_vector() || is_true(part.when);
         Expr safe =
             always ? part.value

@@ -3,7 +3,7 @@
 
 namespace tessera::lower {
 
-// Writes min and max of floats as a comparison where one operand is known not to be a NaN. That
+// Writes min and max of floats as a comparison where one operand is known not to be a NaN. This
 // operand comes second, so that it is the result if the other is a NaN. The comparison is one
 // instruction on x86, where a min or max that leaves out any NaN takes three; the pass changes
 // nothing for other machines, which have an instruction for it. Storage is known to hold no NaN if

@@ -1,7 +1,7 @@
 #pragma once
 #include "ir/nodes.h"
 
-// How code for a CPU does what TESSERA_RUNTIME_INTRINSICS say.
+// These functions turn TESSERA_RUNTIME_INTRINSICS into calls for code on a CPU.
 namespace tessera::lower {
 
 // The call of the runtime's C function, some of which take the user context first:

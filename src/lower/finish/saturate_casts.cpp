@@ -9,7 +9,7 @@ namespace {
 
 using namespace ir;
 
-// What a value may be: from low to high, or not a number.
+// Bounds a value: from low to high, or not a number.
 struct Reach {
     double low = -INFINITY, high = INFINITY;
     bool may_be_nan = true;

@@ -16,13 +16,13 @@ using namespace ir;
 
 namespace {
 
-// How many of so many lanes are accessed at once at best.
+// Returns how many of so many lanes are accessed at once at best.
 int lanes_at_once(const Type &type) {
     const int most = std::max(1, widest_access / type.bytes());
     return std::gcd(type.lanes(), most);
 }
 
-// When an index is a multiple of a number, in terms of what is known before the launch.
+// Finds when an index is a multiple of a number, in terms of what is known before the launch.
 class MultipleOf {
 public:
     MultipleOf(const std::unordered_set<Symbol> &of_kernel, int modulus)
@@ -99,8 +99,8 @@ private:
         if (const auto *s = e.as<Select>()) return {s->true_value, s->false_value};
         return {};
     }
-    // Adds up what is the same for all threads; the other terms are multiples one by one. Where a
-    // term is a choice, the others belong to each of its values.
+    // Adds up what is the same for all threads; the other terms are multiples one by one. If a term
+    // is a choice, the others belong to each of its values.
     Expr of_sum(const Expr &sum) {
         const std::vector<Term> terms = terms_of(sum);
         for (size_t i = 0; i < terms.size(); i++) {

@@ -8,7 +8,7 @@ constexpr int warp_threads = 32;
 constexpr int word_bytes = 4;      // of a bank
 constexpr int widest_access = 16;  // bytes that a thread loads or stores at once
 
-// What the threads of one warp access at once in the memory of their block.
+// Describes what the threads of one warp access at once in the memory of their block.
 struct WarpAccess {
     struct Thread {
         int lane;                          // in the warp
@@ -20,9 +20,9 @@ struct WarpAccess {
     friend bool operator==(const WarpAccess &, const WarpAccess &) = default;
 };
 
-// How often the memory is asked. It has 32 banks of words of 4 bytes, each of which gives one word
-// at a time, to all threads that want it. Of 8 bytes a thread, a half of the warp is served at a
-// time, of 16 bytes a quarter.
+// Counts the requests to the memory. It has 32 banks of words of 4 bytes, each of which gives one
+// word at a time, to all threads that want it. If each thread wants 8 bytes, half of the warp is
+// served at a time; if 16 bytes, a quarter.
 struct BankConflicts {
     int64_t requests = 0;
     int degree = 1;  // how many words of one bank are wanted at once at most

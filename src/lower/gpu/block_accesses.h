@@ -13,8 +13,8 @@ public:
     // All that a statement, or an expression, reads and writes, but for what it allocates itself.
     explicit BlockAccesses(const ir::Stmt &s);
     explicit BlockAccesses(const ir::Expr &e);
-    // What a part of the first definition of a function does, in a production that has this number:
-    // parts write an element with one value, so that they do not have to meet.
+    // Returns the accesses of a part of the first definition of a function, in a production that
+    // has this number: parts write an element with one value, so that they do not have to meet.
     static BlockAccesses of_production(const ir::Stmt &s, int production);
 
     void add(const BlockAccesses &more);

@@ -179,7 +179,7 @@ BufferSides::PerBuffer BufferSides::own(const Stmt &s) const {
     return uses;
 }
 
-// What it is launched with is computed on the host.
+// The host computes what the kernel is launched with.
 BufferSides::PerBuffer BufferSides::of_kernel(const For &kernel) const {
     PerBuffer uses;
     std::unordered_set<Symbol> inner;

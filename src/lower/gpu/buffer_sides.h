@@ -6,7 +6,7 @@
 
 namespace tessera::lower {
 
-// How a statement uses a buffer: what the host reads and writes of it, and what kernels do.
+// Says how a statement uses a buffer: what the host reads and writes of it, and what kernels do.
 struct Sides {
     bool host_reads = false, host_writes = false, device_reads = false, device_writes = false;
     bool told = false;   // the flags tell where it is newest, which must be so already
@@ -23,8 +23,8 @@ struct Sides {
     void add(const Sides &o);
 };
 
-// The uses of a pipeline's buffers, statement by statement. What a C function is given the address
-// of, it reads, and writes unless it is an input; on the device, if it is said to be there.
+// The uses of a pipeline's buffers, statement by statement. A C function reads what it is given the
+// address of, and writes it unless it is an input; on the device, if it is said to be there.
 class BufferSides {
 public:
     explicit BufferSides(const ir::LoweredFunction &pipeline);

@@ -211,7 +211,7 @@ private:
         }
     }
 
-    // What all threads of a block do together.
+    // Rewrites what all threads of a block do together.
     Stmt together(const Stmt &s) {
         const Intrinsic op = s.as<Evaluate>()->value.as<IntrinsicCall>()->op;
         if (op == Intrinsic::gpu_barrier || op == Intrinsic::gpu_cluster_barrier) {
@@ -294,8 +294,8 @@ private:
         return Block::make({before, guarded(s, d + 1)});
     }
 
-    // A serial loop that all threads run. What is between what was done before and its first
-    // iteration stands before it; what is between two iterations, in it.
+    // A serial loop that all threads run. The barrier between what was done before and the first
+    // iteration stands before it; that between two iterations, in it.
     Stmt repeated(const For &loop) {
         note(BlockAccesses(loop.extent));
         Stmt before = needed_barrier();
@@ -420,7 +420,7 @@ private:
         privates.insert(a.buffer);
         return own.as<Allocate>()->with<&Allocate::body>(at_block(own.as<Allocate>()->body));
     }
-    // Storage of the lanes of a row. Of what is dealt out to them each has its part.
+    // Storage of the lanes of a row. Each lane has its part of what is dealt out to them.
     Stmt allocated_in_row(const Allocate &a) {
         if (a.memory == MemoryType::Tile) {
             privates.insert(a.buffer);
@@ -453,8 +453,8 @@ private:
         }
     }
     // The most elements that it has while these variables run through their ranges, with padding.
-    // What no memory can hold is a little too much, and does not wrap around: that is refused where
-    // it is allocated.
+    // A size that no memory can hold is a little too much, and does not wrap around: the allocation
+    // refuses it.
     Expr most_elements(const Allocate &a, algebra::IntervalScope &variables, bool is_shared) const {
         const int64_t limit = is_shared ? 1 << 18 : INT32_MAX;
         Expr box = 1, wide = make_one(Int(64));
@@ -535,8 +535,9 @@ private:
                                " bytes of its own in a kernel, and ", a.buffer, " has ", *bytes,
                                "; store it in Heap"));
     }
-    // Storage of one thread. What registers and the thread's own memory do not hold is in memory of
-    // the device, or of the block, in which neighbouring threads have neighbouring elements.
+    // Storage of one thread. Elements that do not fit into registers and the thread's own memory
+    // are in memory of the device, or of the block, in which neighbouring threads have neighbouring
+    // elements.
     Stmt allocated_in_thread(const Allocate &a, const Stmt &body, size_t from) {
         const bool is_shared = traits_of(a.memory).space == AddressSpace::Shared;
         const bool is_dynamic = a.memory == MemoryType::Auto && !is_small(a);
@@ -567,7 +568,7 @@ private:
         return Evaluate::make(in_row ? call(Int(32), Intrinsic::gpu_warp_barrier, {shape[0]})
                                      : call(Int(32), Intrinsic::gpu_barrier, {}));
     }
-    // What was accessed since the threads met.
+    // Holds what was accessed since the threads met.
     struct Phase {
         BlockAccesses pending;
         BlockAccesses leading;  // of a loop's body, before they meet in it for certain
@@ -603,7 +604,8 @@ private:
     algebra::IntervalScope ranges;  // of the loops around what is visited
     Phase phase;
     bool is_barrier_needed = false;
-    // That were entered, and the number of this one. The kernel itself is one.
+    // The number of productions that were entered, and the number of this one. The kernel itself is
+    // one.
     int productions = 1, production = 1;
 };
 

@@ -195,8 +195,8 @@ void CheckGPULoops::visit(const IfThenElse &branch) {
     if (branch.else_case.defined()) visit_under(!branch.condition, branch.else_case);
 }
 
-// A stage's version for GPUs stands within each version of its consumer. Where the conditions of
-// both cannot hold at once it is never run, and later passes remove it: so it is not checked there.
+// A stage's version for GPUs stands within each version of its consumer. If the conditions of both
+// cannot hold at once it is never run, and later passes remove it: so it is not checked there.
 void CheckGPULoops::visit_under(const Expr &condition, const Stmt &s) {
     const bool is_known = is_pure(condition) && condition.type().is_scalar();
     if (is_known && !holds.known_true.empty() && algebra::can_prove(!condition, holds)) return;

@@ -114,7 +114,7 @@ struct ClusterStorage {
     int64_t piece = 0;                        // the elements that each block has
 };
 
-// What a cluster accesses of such storage.
+// Finds what a cluster accesses of such storage.
 class FindAccesses final : public Visitor {
 public:
     FindAccesses(const Stmt &body, const LetScope &lets) : Visitor(Visits::PerUse), lets(lets) {
@@ -231,7 +231,7 @@ private:
         return least;
     }
 
-    // How many elements each block has, so that it has all that it writes.
+    // Returns the number of elements that each block has, so that it has all that it writes.
     static int64_t piece_of(const ClusterStorage &s) {
         int64_t least = 1, most = INT64_MAX;
         if (!s.is_known)
@@ -266,7 +266,7 @@ private:
     std::map<const Load *, std::vector<Read>> loads;
 };
 
-// What the blocks of one cluster do, as one loop over them.
+// Rewrites what the blocks of one cluster do, as one loop over them.
 class ClusterBody {
 public:
     ClusterBody(const Stmt &body, const LetScope &lets)
@@ -429,7 +429,7 @@ private:
 
     template<typename T> T rewritten(const T &node) const { return Leaf(*this, nullptr)(node); }
 
-    // Where an element is in the block's own piece.
+    // Returns the index of an element in the block's own piece.
     Expr own(const ClusterStorage &s, const Expr &index) const {
         const Type t = index.type();
         Expr first = cast(t.element_of(), block()) * make_const(t.element_of(), s.piece);
@@ -439,7 +439,7 @@ private:
     Expr of_other(const ClusterStorage &s, const Expr &index) const {
         const Expr piece = make_const(index.type(), s.piece);
         Expr owner = simplify(cast(Int(32), index / piece));
-        // What may be read beyond the last element is in the last block.
+        // Elements that may be read beyond the last one are in the last block.
         if (s.node->padding > 0) owner = min(owner, int32_t(accesses.blocks - 1));
         const Type t = s.node->type;
         const Expr place = call(Handle(), Intrinsic::address_of,

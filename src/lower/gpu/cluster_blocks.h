@@ -20,9 +20,9 @@ namespace tessera::lower {
 //                                                        gpu_cluster_barrier()
 //
 // Element e of storage is in the memory of block e / p: p is found from the elements that each
-// block writes, tried one by one. Where a block reads what is certainly its own there is no other
-// access than before. All blocks meet between what one of them writes and another one reads, and
-// before memory is given up that others may still read.
+// block writes, tried one by one. A block accesses what is certainly its own as before. All blocks
+// meet between what one of them writes and another one reads, and before memory is given up that
+// others may still read.
 //
 // CompileError at a directive where the blocks of a cluster are not known or are more than 8, where
 // blocks do not write neighbouring pieces of one size, and where a stage reads what another block

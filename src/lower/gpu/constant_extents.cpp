@@ -40,7 +40,7 @@ class ConstantExtents final : public Mutator {
         return realize.with<&Realize::bounds, &Realize::body>(bounds, body);
     }
 
-    // What bound_storage() has promised is compared with the extent when the kernel runs.
+    // The kernel compares the bound that bound_storage() has promised with the extent when it runs.
     static bool has_promised_bound(const Realize &realize, int d) {
         return std::ranges::any_of(realize.storage.order, [&](const StoredDimension &dim) {
             return dim.dim == d && dim.bound.defined();

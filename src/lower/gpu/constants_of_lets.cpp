@@ -20,8 +20,8 @@ struct Names {
     std::unordered_map<Expr, Expr, ExprHash, ExprEqual> rests;
 };
 
-// What shares an expression gets the same one again. That lasts for one scope of names: each has a
-// mutator of its own.
+// Handles that share an expression get the same one again. That lasts for one scope of names: each
+// has a mutator of its own.
 class TakeConstants final : public Mutator {
 public:
     explicit TakeConstants(Names &names) : names(names) {}

@@ -197,7 +197,7 @@ private:
         if (is_part) parts[let.name] = &address_taken(made->args[0]);
     }
 
-    // What the value's calls write is marked before anybody can use it.
+    // Buffers that the value's calls write are marked before anybody can use them.
     Stmt below_let(const LetStmt &let, const Open &open) {
         note_part(let);
         std::vector<Stmt> body;

@@ -18,7 +18,7 @@ namespace tessera::lower {
 // it. A buffer that only kernels use has no memory on the host. Each error code is asserted to be
 // 0.
 //
-// What a function in C uses on the device (on_device), or what is copied as a whole
+// A buffer that a function in C uses on the device (on_device), or that is copied as a whole
 // (device_buffer_copy), is passed as a part that has memory there, too (device_part).
 //
 // CompileError if iterations of a parallel loop, or tasks, use a buffer on both sides.

@@ -13,8 +13,8 @@ bool is_over_lanes(const ir::For &loop);
 // Returns true for a loop over blocks or over clusters of them. The outermost one is a kernel.
 bool is_over_blocks(const ir::For &loop);
 
-// Which of x, y and z the index of a loop over clusters, blocks or threads is: 0 of the innermost
-// loop of its kind.
+// Returns which of x, y and z the index of a loop over clusters, blocks or threads is: 0 for the
+// innermost loop of its kind.
 size_t dimension_of(const ir::For &loop);
 
 // A kernel's first arguments: how many blocks and threads there are, and the bytes of memory that
@@ -28,7 +28,8 @@ constexpr const char *launch_argument_names[launch_arguments] = {
 bool is_print(const ir::ExternCall &call);
 
 // Returns true for memory of a block that tensor instructions, or copies of boxes, read or write:
-// its rows of 128 bytes are swizzled, as the machine has it. What threads alone access is not.
+// its rows of 128 bytes are swizzled, as the machine has it. Memory that threads alone access is
+// not.
 bool is_swizzled(const ir::Allocate &node);
 
 // The bytes of an allocation in the memory of a block, rounded up so that the next one is aligned

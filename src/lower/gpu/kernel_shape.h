@@ -3,12 +3,12 @@
 #include "lower/loops/let_scope.h"
 #include <array>
 
-// What a kernel's loops say of its blocks and threads, before they are brought into one nest.
+// Finds a kernel's blocks and threads from its loops, before these are brought into one nest.
 namespace tessera::lower {
 
 constexpr size_t thread_dimensions = 3;  // x, y, z
 
-// How many loops over threads are nested in a statement.
+// Returns how many loops over threads are nested in a statement.
 size_t thread_depth(const ir::Stmt &s);
 
 // A loop over threads of which each has a row of lanes; null if there is none.
@@ -26,7 +26,7 @@ public:
     void pop();
     bool empty() const { return loops.empty(); }
     const algebra::IntervalScope &variables() const { return ranges; }
-    // How many blocks there are, and the number of this one.
+    // Return the number of blocks, and the index of this one.
     ir::Expr count() const;
     ir::Expr number() const;
     // The number of a block in its cluster; no symbol if there are none.

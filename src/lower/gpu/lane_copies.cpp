@@ -89,7 +89,7 @@ private:
         if (!in_lane && !is_same_for_lanes(let.value)) has_copies = false;
         Visitor::visit(let);
     }
-    // What the first lane did alone, all of them go into then.
+    // All lanes would enter what the first lane did alone.
     void look_into(const Stmt &s, const Expr &depends_on) {
         if (!in_lane && thread_depth(s) == 0 && stores(s) &&
             (loads(depends_on) || !is_pure(depends_on))) {

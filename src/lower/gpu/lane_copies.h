@@ -4,7 +4,7 @@
 
 namespace tessera::lower {
 
-// What a row of lanes keeps, of a few elements with indices that are numbers, may be in registers
+// Storage of a row of lanes, of a few elements with indices that are numbers, may be in registers
 // of each lane if all of them can compute it: if what is stored there is stored outside of loops
 // over lanes, from values that are the same for all lanes, or by updates that the lanes do
 // together.

@@ -32,7 +32,7 @@ public:
           strict_floats(strict_floats), around(around), copies(copies), differing({loop.name}) {}
     std::unordered_set<const Atomic *> together, apart;  // what was rewritten, and what not
 
-    // What all lanes run.
+    // Rewrites what all lanes run.
     Stmt operator()(const Stmt &s) {
         switch (s.kind()) {
         case NodeKind::Block: {
@@ -220,7 +220,7 @@ private:
         std::erase_if(all, [&](const Atomic *atomic) { return apart.contains(atomic); });
         return all;
     }
-    // What all lanes have, all of them store.
+    // All lanes store what all of them have.
     Stmt visit(const Store &store) override {
         if (!copies.contains(store.buffer)) return Stmt(&store);
         return For::make(Symbol::fresh("lane"), 0, int32_t(lanes), LoopKind::GPULane,

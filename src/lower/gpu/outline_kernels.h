@@ -10,10 +10,10 @@ namespace tessera::lower {
 //         z,
 //             gpu_thread for t in [0, +32): ...                          f)
 //
-// What is invoked is a launch: its first arguments say how many blocks and threads there are, and
-// how many bytes each block shares (kernel_loops.h); the others are what the kernel uses. Scalars
-// are passed by value, buffers by the address of their first element on the device: of the struct
-// that place_device_copies has made, or that the pipeline was called with.
+// The host invokes a launch: its first arguments say how many blocks and threads there are, and how
+// many bytes each block shares (kernel_loops.h); the others are what the kernel uses. Scalars are
+// passed by value, buffers by the address of their first element on the device: of the struct that
+// place_device_copies has made, or that the pipeline was called with.
 //
 // CompileError if the size of shared memory depends on the block, and has no bound that does not.
 ir::Module outline_kernels(const ir::Module &module);

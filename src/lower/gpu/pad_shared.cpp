@@ -58,7 +58,8 @@ struct Storage {
     }
 };
 
-// How many threads a block has in each dimension; none if the compiler does not know it.
+// Returns the number of threads of a block in each dimension; none if the compiler does not know
+// it.
 using Shape = std::array<int64_t, thread_dimensions>;
 std::optional<Shape> shape_of(const Stmt &kernel) {
     Shape shape = {1, 1, 1};
@@ -73,7 +74,7 @@ std::optional<Shape> shape_of(const Stmt &kernel) {
     return is_known ? std::optional(shape) : std::nullopt;
 }
 
-// Whose layout is decided elsewhere.
+// Returns true if the layout of the kernel's storage is decided elsewhere.
 bool has_layouts_of_its_own(const Stmt &kernel) {
     bool any = false;
     for_each_node(kernel, [&](const MachineOp &) { any = true; });
@@ -154,8 +155,8 @@ private:
             add_access(*found, coordinates, warp, vector);
     }
 
-    // How many neighbours a thread accesses by one instruction. Rows stay at multiples of what may
-    // turn out to be a vector.
+    // Returns the number of neighbours that a thread accesses by one instruction. Rows stay at
+    // multiples of elements that may turn out to be a vector.
     int elements_at_once(Storage &storage, const std::vector<Expr> &coordinates) const {
         if (vectors.empty()) return 1;
         const For &loop = *vectors.back();
@@ -225,7 +226,7 @@ private:
         return e;
     }
 
-    // What one warp accesses, if it is known.
+    // Adds what one warp accesses, if it is known.
     void add_access(Storage &storage, const std::vector<Expr> &coordinates, int64_t warp,
                     int vector) const {
         WarpAccess access{{}, vector * storage.element_bytes()};
@@ -342,7 +343,7 @@ private:
     Extents extents;
 };
 
-// What a block can have on every device of that capability or a later one.
+// Returns the bytes that a block can have on every device of that capability or a later one.
 int64_t most_shared_bytes(const Target &target) {
     constexpr int64_t usual = 48 << 10, since_80 = 99 << 10;
     return target.get_cuda_capability_lower_bound() >= 80 ? since_80 : usual;

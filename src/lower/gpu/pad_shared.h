@@ -16,8 +16,9 @@ namespace tessera::lower {
 // access; coordinates that other values than these decide upon count as unknown. One dimension gets
 // longer, by whole vectors, if that lowers the number of requests, takes a quarter more bytes at
 // most (or 4 KiB in all), and the kernel's storage remains within what every device of the target
-// has. What the user has aligned stays as it is, and so does a kernel with tensor instructions or
-// copies ahead. A warning says where at least four words of one bank are still wanted at once.
+// has. Storage that the user has aligned stays as it is, and so does a kernel with tensor
+// instructions or copies ahead. A warning says where at least four words of one bank are still
+// wanted at once.
 ir::Stmt pad_shared(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

@@ -130,7 +130,7 @@ Expr wgmma_accumulators(const Stmt &s) {
     return place;
 }
 
-// What instructions wgmma of a statement write, and what else uses Funcs there.
+// Finds what instructions wgmma of a statement write, and what else uses Funcs there.
 class UsesOutside final : public Visitor {
 public:
     explicit UsesOutside(const Stmt &s) { (*this)(s); }
@@ -360,7 +360,7 @@ class PipelineCopies final : public Mutator {
         return PipelineLoop(loop, std::move(parts), is_repeated, storage)();
     }
 
-    // What the kernel computes may not be there when its copy is begun.
+    // Values that the kernel computes may not be there when their copy is begun.
     void check_source(const LoopParts::Copy &c) const {
         for_each_node(c.stmt, [&](const Call &call) {
             if (call.callee == c.ring->func || !of_kernel.contains(call.callee)) return;

@@ -10,9 +10,9 @@ bool is_ring(const ir::Realize &r);
 // their computation, unless hoist_storage says where they are.
 ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 
-// Runs copies into the memory of a block ahead of what uses them. Of a loop whose iterations copy
-// into one of n slots of a ring buffer (async and ring_buffer(n)), the copies of n - 1 iterations
-// are begun before it, and each iteration begins the one that is n - 1 later:
+// Runs copies into the memory of a block ahead of what uses them. If iterations of a loop copy into
+// one of n slots of a ring buffer (async and ring_buffer(n)), the copies of n - 1 iterations are
+// begun before it, and each iteration begins the one that is n - 1 later:
 //
 //     realize f copies n in GPUShared:        realize f in GPUSharedAsync:
 //       for k in [0, +m):                       begin the copies of k = 0, ... n - 2
@@ -22,15 +22,15 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 //                                                 begin the copy of k + n - 1
 //                                                 use slot k % n
 //
-// All threads of the block copy, 16 bytes at a time (copy_async). Where what uses them are
-// instructions wgmma, one thread has the machine copy boxes (copy_tile), and a barrier in memory
-// counts their bytes; the copy of k + n - 1 then comes after the use of k, whose instructions go on
-// in the next iteration.
+// All threads of the block copy, 16 bytes at a time (copy_async). If instructions wgmma use the
+// copies, one thread has the machine copy boxes (copy_tile), and a barrier in memory counts their
+// bytes; the copy of k + n - 1 then comes after the use of k, whose instructions go on in the next
+// iteration.
 //
 // A buffer's rows are split into panels of 128 bytes, one panel after the other.
 //
-// What is stored in GPUSharedAsync without a ring buffer, and only copied from memory of the
-// device, is copied asynchronously by the threads that the schedule names, which wait at its end.
+// Storage in GPUSharedAsync without a ring buffer, which is only copied from memory of the device,
+// is copied asynchronously by the threads that the schedule names, which wait at its end.
 //
 // CompileError if what is computed asynchronously in a kernel is no copy of a buffer or a Func of
 // two dimensions, or is used in another way.

@@ -62,7 +62,7 @@ protected:
 
     const Allocate &allocation;
     const ThreadsOfBlock &threads;
-    // How many threads in each dimension run what is visited: the first ones.
+    // The number of threads in each dimension that run what is visited: the first ones.
     std::array<Expr, thread_dimensions> running{Expr(1), Expr(1), Expr(1)};
 
 private:
@@ -200,7 +200,7 @@ private:
         });
         return index;
     }
-    // What each thread that runs the access adds to the places of it.
+    // Notes, for each thread that runs the access, what it adds to the places.
     void note_owners(const Access &access, const Expr &owner, size_t d, int64_t thread) {
         if (d == 0) {
             const auto known = as_const_int(owner);
@@ -236,7 +236,7 @@ private:
     }
 
     std::unordered_map<int64_t, int64_t> owners;  // by the number of the thread
-    // What was noted before.
+    // Remembers what was noted before.
     std::unordered_map<Expr, std::set<std::array<int64_t, thread_dimensions>>, ExprHash, ExprEqual>
         noted;
 };

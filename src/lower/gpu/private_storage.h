@@ -18,8 +18,9 @@ struct ThreadsOfBlock {
 //     gpu_thread t: f[t*8] = 0; ...; f[t*8 + 7] = 0   ->   gpu_thread t: f[0] = 0; ...; f[7] = 0
 //     gpu_thread t: out[t] = f[t*8 + 3]                    gpu_thread t: out[t] = f[3]
 //
-// That no element is two threads' is tried out for all threads of a block. Throws CompileError, at
-// the directive, if it is not so or cannot be seen. `lets`: those around the allocation.
+// All threads of a block are tried out, to see that no element belongs to two of them. Throws
+// CompileError, at the directive, if it is not so or cannot be seen. `lets`: those around the
+// allocation.
 ir::Stmt private_to_threads(const ir::Allocate &a, const ThreadsOfBlock &threads,
                             const LetScope &lets);
 // The same, but nothing where that throws.

@@ -216,7 +216,7 @@ Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
     return around(s);
 }
 
-// Where the buffer is that is copied from, and how it lies in memory.
+// Returns the map of the buffer that is copied from: where it is, and how it lies in memory.
 Expr StagedCopy::map() const {
     const Symbol b = source->callee;
     std::vector<Expr> min, extents_of_all, strides, box;

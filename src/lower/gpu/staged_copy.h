@@ -13,7 +13,7 @@ using Realizations = std::unordered_map<Symbol, const ir::Realize *>;
 
 // The loops over the threads of a block, outermost first.
 using ThreadLoops = std::vector<const ir::For *>;
-// Those of the first nest in a statement. CompileError if there is none.
+// Returns the loops of the first nest in a statement. CompileError if there is none.
 ThreadLoops threads_of(const ir::Stmt &s);
 
 // One production of a ring buffer within a kernel, `produce f: ... f(x, y, slot) = g(x + a, y +

@@ -23,7 +23,7 @@ namespace {
 // The storage cannot be dealt out to lanes.
 struct NotStriped {};
 
-// Where the elements of a buffer are: element e of a row is in a register of a lane.
+// Locates the elements of a buffer: element e of a row is in a register of a lane.
 struct Stripes {
     Symbol buffer;
     int64_t lanes;       // of a row
@@ -46,7 +46,8 @@ Expr first_of(const Expr &index) {
     return ramp && ramp->base.type().is_scalar() && is_const(ramp->stride, 1) ? ramp->base : Expr();
 }
 
-// What the lanes of one loop do, or a statement of the first lane: its accesses of the buffer.
+// Rewrites the accesses of the buffer by the lanes of one loop, or by a statement of the first
+// lane.
 class LaneAccesses final : public Mutator {
 public:
     LaneAccesses(const Stripes &stripes, const For *lanes, LetScope &lets)
@@ -197,7 +198,7 @@ class StripeRow {
 public:
     StripeRow(const Stripes &stripes, LetScope &lets) : stripes(stripes), lets(lets) {}
 
-    // What all lanes of the row run.
+    // Rewrites what all lanes of the row run.
     Stmt at_row(const Stmt &s) {
         if (!uses_symbol(s, stripes.buffer)) return s;
         if (thread_depth(s) == 0 && !s.as<LetStmt>() && !s.as<Allocate>()) return alone(s);
@@ -368,7 +369,7 @@ private:
     Expr takes_part;  // undefined: all lanes do
 };
 
-// By how many elements the lanes' stores to a buffer are apart; 0 if that is not known.
+// Finds by how many elements the lanes' stores to a buffer are apart; 0 if that is not known.
 class FindNeighbours final : public Visitor {
 public:
     FindNeighbours(Symbol buffer, LetScope lets)
@@ -427,7 +428,7 @@ private:
         const auto &now = *s.as<Allocate>();
         return now.with<&Allocate::body>((*this)(now.body));
     }
-    // In registers of the lanes, if that can be.
+    // Puts the allocation into registers of the lanes, if that can be.
     Stmt striped(const Allocate &a) {
         const bool is_free = a.memory == MemoryType::Auto || a.memory == MemoryType::Register ||
                              a.memory == MemoryType::Stack;

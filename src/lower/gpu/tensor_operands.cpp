@@ -37,7 +37,7 @@ public:
         return call(Handle(), Intrinsic::address_of,
                     {element.with<&Call::args>(coordinates(own, k))});
     }
-    // From one panel of columns to the next, in elements.
+    // Returns the distance from one panel of columns to the next, in elements.
     int32_t panel() const {
         const auto rows = as_const_int(simplify(ring->bounds[1].extent));
         return int32_t(rows.value_or(0)) * panel_elements;
@@ -166,7 +166,8 @@ Substitution lets_within(const Stmt &body) {
     return lets;
 }
 
-// Where each thread reads for ldmatrix.x4: a row of one of four matrices of 8 x 8 elements.
+// Adds the places that each thread reads for ldmatrix.x4: a row of one of four matrices of 8 x 8
+// elements.
 void add_fragments(std::vector<Expr> &operands, const TensorizedStage &stage, const Matrix &a,
                    const Matrix &b) {
     const Expr matrix = stage.lane / 8, row = stage.lane % 8;

@@ -221,7 +221,7 @@ class ShareTiles final : public Mutator {
         if (!is_over_warps(loop)) return s;
         return s.as<For>()->with<&For::loop_kind>(LoopKind::GPUThread);
     }
-    // Where a loop has one iteration, its variable has a value.
+    // The variable of a loop with one iteration has a known value.
     Stmt within(const For &loop) {
         if (!is_const(simplify(lets.expand(loop.extent)), 1)) return Mutator::visit(loop);
         lets.push_let(loop.name, loop.min);

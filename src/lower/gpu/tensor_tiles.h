@@ -17,8 +17,8 @@ namespace tessera::lower {
 //                                                                  f(j*4 + h*2 + i) = 0
 //
 // All nests have to share out the elements alike, so that each thread meets its own ones again.
-// Loops that are marked by `tensorize` become a MachineOp around what they do. What stores a Tile
-// elsewhere, in elements of 16 bits, does so by 16 bytes at a time (store_quads).
+// Loops that are marked by `tensorize` become a MachineOp around what they do. A stage that stores
+// a Tile elsewhere, in elements of 16 bits, does so by 16 bytes at a time (store_quads).
 //
 // CompileError if a nest has another form, or the sizes do not fit the instruction.
 ir::Stmt share_tiles(const ir::Stmt &s, const Context &context);

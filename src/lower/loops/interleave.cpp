@@ -59,8 +59,9 @@ Expr lanes_of(const Expr &vector, std::vector<int> lanes) {
     return vector.defined() ? Shuffle::make({vector}, std::move(lanes)) : Expr();
 }
 
-// Which elements of a dense load some lane wants that the predicate lets pass; undefined if too
-// many lanes want one. `indices`: of the element that each lane wants; all are wanted by some.
+// Returns the predicate of a dense load: it lets an element pass if it does so for some lane that
+// wants the element; undefined if too many lanes want one.
+// `indices`: of the element that each lane wants; all are wanted by some.
 Expr predicate_of_elements(const Expr &predicate, const std::vector<int> &indices, int64_t span) {
     if (const auto *all = predicate.as<Broadcast>(); all && all->value.type().is_scalar())
         return Broadcast::make(all->value, int(span));

@@ -60,7 +60,7 @@ private:
         Expr value = scope.value_of(n.name);
         return value.defined() ? of(value) : std::nullopt;
     }
-    // Which groups of a vector hold lanes that are wanted, where each group is like `one`: all, if
+    // Returns which groups of a vector hold wanted lanes, where each group is like `one`: all, if
     // within each some are, and every so many, if a group is one lane.
     std::optional<EveryLane> groups_of(const Expr &one, int groups) const {
         if (one.type().is_scalar()) {
@@ -115,7 +115,7 @@ private:
         }
         return checked(*x);
     }
-    // Where neither factor differs from lane to lane, nobody has to know them.
+    // If neither factor differs from lane to lane, nobody has to know them.
     Found product_of_alike(const Mul &n) {
         Found a = of(n.a), b = of(n.b);
         if (!a || !b || a->least() != a->greatest() || b->least() != b->greatest()) return {};
@@ -142,7 +142,7 @@ private:
         x->base = rest ? make_zero(x->base.type()) : x->base / make_const(x->base.type(), *by);
         return x;
     }
-    // Where all lanes have one remainder, nobody has to know which.
+    // If all lanes have one remainder, nobody has to know which.
     static Found divided_alike(LaneOffsets x, int64_t by, bool rest) {
         int64_t first = x.offsets[0];
         for (int64_t &o : x.offsets) {

@@ -4,8 +4,8 @@
 #include <utility>
 
 // Vectors as the vectorizer makes them: `groups` groups of neighbouring lanes, one per iteration of
-// the loop. What is built here keeps ramps and broadcasts in sight, so that dense accesses are
-// still seen to be dense.
+// the loop. These functions keep ramps and broadcasts in sight, so that dense accesses are still
+// seen to be dense.
 namespace tessera::lower::lanes {
 
 using ir::Expr;
@@ -20,8 +20,8 @@ std::optional<Affine> as_affine(const Expr &e, int groups);
 Expr add(const Expr &a, const Expr &b);
 Expr sub(const Expr &a, const Expr &b);
 Expr mul(const Expr &a, const Expr &b);
-// The cast of a Broadcast is one. That of a Ramp is one if it is a coordinate in more bits: these
-// are small, while the first lane of a ramp of data may overflow where a later one does not.
+// The cast of a Broadcast is one. The cast of a Ramp is one if it is a coordinate in more bits:
+// these are small, while the first lane of a ramp of data may overflow where a later one does not.
 Expr cast_lanes(Type element, const Expr &e);
 Expr cast_coordinate(Type element, const Expr &e);
 

@@ -48,7 +48,7 @@ private:
         return (*this)(is_other ? substitute(let.name, value, let.body) : let.body);
     }
 
-    // What a let asks for may be another value the next time.
+    // The call may give another value the next time.
     static bool is_called_once(const Expr &value) {
         const auto *c = value.as<IntrinsicCall>();
         return c && !info_of(c->op).pure;

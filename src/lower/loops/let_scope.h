@@ -48,7 +48,7 @@ public:
     // or if there are no conditions.
     std::optional<int64_t> value_by_conditions(const ir::Expr &e) const;
     std::optional<int64_t> upper_bound_by_conditions(const ir::Expr &e) const;
-    // Where the loop variables lie, and what lets are modulo something.
+    // Returns the ranges of the loop variables, and what lets are modulo something.
     const algebra::Facts &known() const;
     // The same, and the ranges of the parameters in `e`, which are checked before anything runs
     // unless the target has no asserts.

@@ -11,7 +11,8 @@ namespace tessera::lower {
 //                                                       for x in [0, +w): f[x + t] = u
 //     (and `let u = a * c` before the loop over y)
 //
-// Sums of integers are regrouped to that end. What reads memory or has effects stays in its place.
+// Sums of integers are regrouped to that end. Expressions that read memory or have effects stay in
+// their places.
 ir::Stmt hoist_loop_invariants(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

@@ -346,7 +346,7 @@ Stmt LoopAsLanes::accumulate(const Store &store, const Accumulation &a, const Ex
     Expr old = Load::make(t, store.buffer, index, kept, store.alignment);
     Stmt result = store.with<&Store::value, &Store::index, &Store::predicate>(
         combine(a.op, old, reduced), index, kept);
-    // Where no iteration exists, the element may be none, or be another thread's to write.
+    // If no iteration exists, the element may not exist, or another thread may write it.
     if (!active.defined()) return result;
     return IfThenElse::make(VectorReduce::make(ReduceOp::Or, active, 1), result);
 }

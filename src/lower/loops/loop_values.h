@@ -5,8 +5,9 @@
 
 namespace tessera::lower {
 
-// What the variables of the loops around a statement may be. It is found for those that questions
-// depend on: the ends of a loop may be long, and few questions name its variable.
+// Finds the values that the variables of the loops around a statement may have. They are found for
+// those that questions depend on: the ends of a loop may be long, and few questions name its
+// variable.
 class LoopValues {
 public:
     // The loop, inside of those before, runs over [first, first + count).

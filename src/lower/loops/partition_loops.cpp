@@ -15,8 +15,8 @@ namespace {
 
 using namespace ir;
 
-// Where the threads of a block wait for one another in a loop, they do so in one loop: it may end
-// at another iteration for each of them.
+// Threads of a block that wait for one another in a loop do so in one loop: it may end at another
+// iteration for each of them.
 bool has_barrier(const Stmt &body) {
     bool any = false;
     for_each_node(body, [&](const IntrinsicCall &c) {
@@ -238,8 +238,8 @@ bool is_to_be_whole(const Stmt &leaf) {
     return any;
 }
 
-// Blocks of the steady state of all loops over blocks do without the tests. As all threads of a
-// block go the same way, they meet at barriers as before.
+// Blocks of the steady state of all loops over blocks do without the tests. All threads of a block
+// go the same way, so they meet at barriers as before.
 Stmt PartitionLoops::split_kernel(const For &outermost) {
     const Kernel kernel(outermost);
     Stmt steady_leaf = kernel.leaf;

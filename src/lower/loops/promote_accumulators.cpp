@@ -88,7 +88,7 @@ private:
             return let->body;
         }
         if (const auto *guard = s.as<IfThenElse>()) {
-            // Where it holds in no iteration, the elements need not even be there.
+            // If it holds in no iteration, the elements need not even be there.
             const bool may_stay = !mentions(guard->condition, of_reduction);
             return may_stay && !guard->else_case.defined() ? guard->then_case : Stmt();
         }

@@ -19,9 +19,9 @@ namespace tessera::lower {
 //                                                       f(x + u, y + v) = f.sums(u, v)
 //
 // The loops may have lets and guards in between, which stay around the copies; but no guard that
-// depends on the reduction: where it never holds, the elements may lie outside of the storage. What
-// a machine has too few registers for is left alone, and so is what stands in a small storage of
-// constant size, which is in registers already, and what is in kernels.
+// depends on the reduction: where it never holds, the elements may lie outside of the storage.
+// Accumulators for which a machine has too few registers are left alone, and so are those in a
+// small storage of constant size, which is in registers already, and those in kernels.
 ir::Stmt promote_accumulators(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

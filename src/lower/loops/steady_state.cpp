@@ -17,8 +17,8 @@ namespace {
 using namespace ir;
 using algebra::Interval;
 
-// Limits operations within one another, when the values of lets are put in. What is deeper follows
-// what is computed in the loop, and each test would look at all of that.
+// Limits operations within one another, when the values of lets are put in. Deeper conditions
+// follow what is computed in the loop, and each test would look at all of that.
 constexpr int deepest_condition = 100;
 // The same, of two ends of which the lesser is required: there is a query for each min and max,
 // and the ends of regions are sums and roundings of a few operations.
@@ -82,7 +82,7 @@ private:
         (*this)(a.body);
     }
 
-    // What an expression is when all tests in it go the likely way.
+    // The value of an expression when all tests in it go the likely way.
     struct Taken {
         Expr value;
         AssumedRef assumed;
@@ -431,7 +431,7 @@ template<typename Choice> void add_end(std::vector<Expr> &ends, const Expr &end)
     }
 }
 
-// What takes an unknown outcome for granted is unknown itself.
+// A test that takes an unknown outcome for granted is unknown itself.
 void forget_what_needs_unknown(const LikelyTests &tests, Solved &solved) {
     bool changed = true;
     while (changed) {
@@ -464,9 +464,9 @@ bool are_guards(const std::vector<LikelyTest> &test) {
     return std::ranges::all_of(test, &LikelyTest::guards_loop);
 }
 
-// What a copy of the loop without tests saves: a scalar min or max here and there, tests that each
-// guard a loop, or tests for each element or vector. What else is tested in its body may not depend
-// on its variable.
+// Says what a copy of the loop without tests saves: a scalar min or max here and there, tests that
+// each guard a loop, or tests for each element or vector. Other tests in its body may not depend on
+// its variable.
 enum class Saved { Little, Guards, Much };
 
 Saved saved_by(const LikelyTests &tests, const Solved &solved) {
@@ -562,7 +562,7 @@ private:
     }
     void check(const Expr &e) {
         if (is_first_walk || !e.defined()) return;
-        // What these bind is not known here.
+        // The values of these lets are not known here.
         for_each_node(e, [&](const Let &let) { inside.insert(let.name); });
         for_each_choice(e, [&](const Expr &test, const Expr &less, const Expr &greater) {
             auto same = found.find(test);

@@ -30,9 +30,9 @@ struct LikelyTests {
 };
 
 // The tests in the body of the loop whose outcome may depend on its variable. `all`: those which
-// nobody marked likely as well, as far as they are conditions. What is marked likely_if_innermost
-// counts in an innermost loop, and in one in which something else is marked likely; but a long body
-// is not worth a copy for the sake of a scalar min or max.
+// nobody marked likely as well, as far as they are conditions. Tests that are marked
+// likely_if_innermost count in an innermost loop, and in one in which something else is marked
+// likely; but a long body is not worth a copy for the sake of a scalar min or max.
 LikelyTests find_likely_tests(const ir::For &loop, bool all);
 
 // The values of the loop variable where these tests go the likely way. None, where a long body

@@ -9,7 +9,7 @@ namespace {
 
 using namespace ir;
 
-// Lets around a statement. What one has loaded may have been overwritten since.
+// Lets around a statement. A value that one has loaded may have been overwritten since.
 class FreshLets {
 public:
     void push(Symbol name, const Expr &value) {
@@ -50,19 +50,19 @@ Expr spread(const Expr &condition, int lanes) {
     return Broadcast::make(condition, lanes);
 }
 
-// That both conditions hold, or one of them; each may be one for all lanes.
+// Returns the condition that both hold, or that one of them does; each may be one for all lanes.
 Expr joined(const Expr &a, const Expr &b, bool both) {
     const int lanes = std::max(a.type().lanes(), b.type().lanes());
     const Expr x = spread(a, lanes), y = spread(b, lanes);
     return both ? And::make(x, y) : Or::make(x, y);
 }
 
-// What one store does. Conditions have as many lanes as the store or one; undefined: true.
+// Finds what one store does. Conditions have as many lanes as the store or one; undefined: true.
 class Effect {
 public:
     Effect(const Store &store, const FreshLets &lets) : store(store), lets(lets) {}
 
-    // When the value may be another than what is there.
+    // Returns when the value may be another than the one that is there.
     Expr of(const Expr &e) {
         if (is_there(e)) return const_false();
         if (++visited > most_visited) return {};
@@ -113,7 +113,7 @@ private:
         return {};
     }
 
-    // When the value may be another than this constant.
+    // Returns when the value may be another than this constant.
     Expr is_not(const Expr &e, int64_t k) {
         if (++visited > most_visited) return {};
         if (const auto *n = e.as<IntImm>()) return Expr(n->value != k ? Expr() : const_false());

@@ -10,7 +10,7 @@ namespace tessera::lower {
 //     f[x] = select(c, f[x], e)              ->      !c
 //
 // Knows sums, differences, products, minima and maxima with the old value, and logic; in as many
-// lanes as are stored. What does not follow from the conditions of selects counts as a change.
+// lanes as are stored. A store counts as a change unless the conditions of selects say otherwise.
 class StoreEffects {
 public:
     explicit StoreEffects(const ir::Stmt &s);

@@ -19,7 +19,8 @@ namespace {
 using namespace ir;
 using algebra::Interval;
 
-// Which iterations of a loop may do something; everything() as soon as there is nothing to gain.
+// Finds the iterations of a loop that may do something; everything() as soon as there is nothing to
+// gain.
 class ActiveIterations {
 public:
     ActiveIterations(const For &loop, const StoreEffects &effects) : loop(loop), effects(effects) {
@@ -80,7 +81,7 @@ private:
         scope.unbind(n.name);
         return active;
     }
-    // Where the condition may hold.
+    // Returns the iterations in which the condition may hold.
     Interval where(const Expr &condition) const {
         if (is_false(condition)) return Interval::nothing();
         Expr possible = possibly(lets.expand(remove_likely(condition)), scope);

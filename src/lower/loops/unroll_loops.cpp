@@ -45,8 +45,8 @@ Choice choice_of(const Expr &e) {
     return choice;
 }
 
-// Puts the number of one iteration after another in for a loop's variable. Of values of which that
-// chooses one, the others are not looked at: else a mux of n values in n iterations takes n * n.
+// Puts the number of one iteration after another in for a loop's variable. If it chooses one of
+// several values, the others are not looked at: else a mux of n values in n iterations takes n * n.
 class Iterations final {
 public:
     explicit Iterations(Symbol name) : name(name) {}
@@ -111,7 +111,7 @@ private:
     bool warned = false;
 };
 
-// Once: what is unrolled around it has more.
+// Warns once: a loop that is unrolled around it has more.
 void UnrollLoops::warn_of_many(const For &loop, int64_t copies, const Stmt &copy) {
     auto operations = int64_t(count_nodes(copy));
     if (warned || copies * operations <= many_unrolled_operations) return;

@@ -231,7 +231,8 @@ Expr Widen::visit(const ExternCall &node) {
 Expr Widen::visit(const Shuffle &node) {
     std::vector<Expr> vectors = node.vectors;
     if (!widen_all(vectors)) return Shuffle::make(std::move(vectors), node.indices);
-    // Where a lane of the scalar version's concatenation lies now, and the next iteration's.
+    // The place of a lane of the scalar version's concatenation now, and that of the next
+    // iteration's.
     std::vector<std::pair<int, int>> place;
     int start = 0;
     for (const Expr &v : node.vectors) {
@@ -328,7 +329,7 @@ bool can_widen(const Expr &e, const WidenScope &scope) {
 
 namespace {
 
-// Where an event's parts are in the struct that it is given as (tessera_trace_event_t).
+// The fields of the struct in which an event is passed (tessera_trace_event_t).
 enum EventPart { EventValue = 1, EventCoordinates = 2, EventType = 4, EventDimensions = 8 };
 
 // The parts of a struct; null if it is none.

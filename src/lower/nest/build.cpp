@@ -77,7 +77,8 @@ private:
     ValueBounds values;
     BuiltPipeline built;
     Streams streams;  // of the stage that is being built
-    // What extern stages ask about before it is built: their regions have symbols already.
+    // Functions that extern stages ask about before they are built: their regions have symbols
+    // already.
     std::unordered_set<Symbol> reserved;
 
     // Says whether a prefetch finds nothing to fetch in any version of its stage.
@@ -368,8 +369,8 @@ void NestBuilder::wrap_existence(Built &b, const StageNest &nest) {
     if (exists.defined() && !is_one(exists)) b.stmt = IfThenElse::make(exists, b.stmt);
 }
 
-// Checks that fused loops have no more iterations than an int32 counts. What loops over pure
-// variables compute fits its storage, and needs no check unless that may be large.
+// Checks that fused loops have no more iterations than an int32 counts. The values that loops over
+// pure variables compute fit its storage, and need no check unless that may be large.
 void NestBuilder::wrap_limits(Built &b, const StageNest &nest) const {
     const bool storage_is_small = !context.target.has_feature(Target::LargeBuffers);
     for (const StageNest::FusedLoop &loop : nest.fused_loops) {

@@ -4,7 +4,7 @@
 namespace tessera::lower {
 
 int InsertionPoint::fixed() const {
-    // What a call runs is one place.
+    // All that one call runs is one place.
     const int first = owner ? owner->loops_in_call() : 0;
     return std::max(loop, first);
 }

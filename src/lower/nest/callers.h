@@ -22,7 +22,7 @@ struct Caller {
     bool is_extern() const { return nest->func.has_extern_definition(); }
 };
 
-// Who calls what in a piece of the pipeline that has been built.
+// Records who calls what in a piece of the pipeline that has been built.
 class Callers {
 public:
     void add(Symbol callee, const Caller &caller) { callers[callee].push_back(caller); }

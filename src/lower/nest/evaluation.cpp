@@ -55,13 +55,13 @@ private:
         const bool is_guard = c && c->op == Intrinsic::if_then_else && c->args.size() == 3 &&
                               is_false(c->args[2]) && !opposite;
         if (!is_guard) return part(opposite ? !e : e);
-        // What was guarded by more than is left is not read; but the tail of a split guards only
-        // what depends on its own variables.
+        // Operands that were guarded by more than is left are not read; but the tail of a split
+        // guards only what depends on its own variables.
         const Expr first = of(c->args[0]);
         const bool is_guarded = first.same_as(c->args[0]) || likely_marker(c->args[0], true);
         return is_guarded ? guarded(first, of(c->args[1])) : first;
     }
-    // That both hold, or that one of them does.
+    // Returns the condition that both hold, or that one of them does.
     static Expr joined(const Expr &x, const Expr &y, bool both) {
         if (both) return is_true(x) ? y : is_true(y) ? x : And::make(x, y);
         return is_true(x) || is_true(y) ? const_true() : Or::make(x, y);
@@ -70,7 +70,7 @@ private:
     ExprTable<Expr> known, opposites;
 };
 
-// In which order the nodes of an expression are evaluated: each after those that it uses. The value
+// Orders the nodes of an expression as they are evaluated: each after those that it uses. The value
 // of a let is used by its variable.
 class EvaluationOrder {
 public:

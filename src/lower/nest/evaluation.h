@@ -9,12 +9,13 @@ bool reads_memory(const ir::Expr &e);
 // One condition for all lanes, without effects.
 bool is_usable_condition(const ir::Expr &e);
 
-// That both hold; what the second one reads may be there only where the first holds.
+// Returns the condition that both hold; what the second one reads may be there only where the first
+// holds.
 ir::Expr guarded(const ir::Expr &first, const ir::Expr &second);
 
 // The condition, weakened to what is known at another place: it holds there wherever the
 // condition does. Conjunctions and alternatives are taken apart; `part` says what is known of the
-// rest, true where it is nothing. What was guarded by more than is left is not read.
+// rest, true where it is nothing. Operands that were guarded by more than is left are not read.
 ir::Expr weakened(const ir::Expr &condition, const std::function<ir::Expr(const ir::Expr &)> &part);
 
 // A call or a variable in an expression, and when it is evaluated, in terms of what is bound

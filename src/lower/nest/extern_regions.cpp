@@ -104,7 +104,7 @@ static Expr is_not_empty(const StageRegion &region) {
     return simplify(all);
 }
 
-// What computes nothing reads nothing, whatever it has said of a region that is rounded up.
+// A stage that computes nothing reads nothing, whatever it has said of a region that is rounded up.
 void RegionInference::check_answers(const std::function<bool(Symbol)> &is_stored_here) {
     for (const program::FunctionRef &f : context.order) {
         auto query = queries.find(f->name);
@@ -124,8 +124,8 @@ void RegionInference::check_answers(const std::function<bool(Symbol)> &is_stored
     }
 }
 
-// All that the extern stage wants to compute where this much is needed, here or further in. What it
-// reads for that is another question, of the region found here; if it then wants to compute still
+// All that the extern stage wants to compute where this much is needed, here or further in. Its
+// reads for that are another question, of the region found here; if it then wants to compute still
 // more, that is not required of it.
 Box RegionInference::enlarged(const program::FunctionContents &f, const Box &needed) {
     StageRegion asked;

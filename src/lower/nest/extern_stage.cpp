@@ -56,7 +56,7 @@ Expr extern_call(const FunctionContents &f, std::vector<Expr> args, bool is_quer
 }
 
 Stmt check_result(const FunctionContents &f, const Expr &result, const char *error) {
-    // What copies has reported what went wrong.
+    // The copying function has reported what went wrong.
     if (is_copy(f)) return AssertStmt::make(result == 0, result);
     Expr name(f.extern_definition->function);
     return AssertStmt::make(result == 0, error_call(error, {name, result}));
@@ -67,7 +67,7 @@ Range range_of(Symbol buffer, int d) {
             BufferProperty::make(buffer, BufferField::Extent, d)};
 }
 
-// What a query asks of an image: all that there is, unless the stage sets what it needs.
+// Returns what a query asks of an image: all that there is, unless the stage sets what it needs.
 std::vector<Range> ranges_of_image(Symbol buffer, int dimensions) {
     std::vector<Range> all;
     for (int d = 0; d < dimensions; d++) all.push_back(range_of(buffer, d));
@@ -265,7 +265,7 @@ Stmt call_extern_stage(const FunctionContents &f, const StageRegion &region,
                        const ProgramContext &context) {
     std::vector<Binding> lets;
     std::vector<Expr> args;
-    // Where memory may be on a device, each call has buffers of its own, for while it runs.
+    // If memory may be on a device, each call has buffers of its own, for while it runs.
     const bool is_by_side = f.extern_definition->on_device || is_copy(f);
     auto pass = [&](const char *name, const Expr &buffer) {
         lets.push_back({Symbol::fresh(str(f.name, name)), buffer});

@@ -32,7 +32,7 @@ struct ExternQuery {
 ExternQuery query_extern_stage(const program::FunctionContents &f, const StageRegion &region,
                                const ProgramContext &context);
 
-// That the answer leaves the region as it is.
+// Checks that the answer leaves the region as it is.
 ir::Stmt check_not_enlarged(const program::FunctionContents &f, const StageRegion &region,
                             const Box &answer);
 
@@ -42,7 +42,7 @@ const ir::Call *first_of_passed_buffer(const ir::Expr &e);
 
 // Returns the box that exists of an image, or that is stored of a function.
 Box held_of(Symbol buffer, int dimensions);
-// That what is held of an input is what a stage wants to read of it, or more.
+// Checks that what is held of an input is what a stage wants to read of it, or more.
 ir::Stmt check_input_holds(const program::FunctionContents &f, Symbol input, const Box &wanted,
                            const Box &held);
 

@@ -14,8 +14,8 @@ using program::StageSchedule;
 
 namespace {
 
-// Where the loop got its kind: of itself, or of what it is made from by the first `count`
-// transforms.
+// Returns the line where the loop got its kind: its own, or that of the loop that the first `count`
+// transforms made it from.
 Location kind_written(const StageSchedule &s, Symbol var, LoopKind kind, size_t count) {
     Location found;
     for (const auto &d : s.directives) {

@@ -7,8 +7,8 @@
 #include "lower/nest/regions.h"
 #include "lower/storage/production_path.h"
 
-// Where the runs of stages that are computed further in than an insertion point begin and end, in
-// terms of what is known at the insertion point.
+// Finds where the runs of stages that are computed further in than an insertion point begin and
+// end, in terms of what is known at the insertion point.
 namespace tessera::lower {
 
 using namespace ir;
@@ -17,7 +17,7 @@ using algebra::Interval;
 using algebra::IntervalScope;
 using algebra::simplify;
 
-// What a stage's predicate leaves of the range of one of its variables.
+// Returns the part that a stage's predicate leaves of the range of one of its variables.
 Interval RegionInference::left_by_predicate(const BuiltPipeline::Predicated &variable) {
     const StageNest &nest = *variable.nest;
     const IntervalScope whole = nest.box(int(nest.loops.size()));
@@ -60,7 +60,7 @@ const Interval *RegionInference::inner_values(Symbol symbol) {
         const Expr end = inner_values(slides->second)->max;
         values.max = end.defined() ? simplify(max(values.max, end + 1)) : Expr();
     }
-    // What a bounds query further in found is not known here.
+    // The answer of a bounds query further in is not known here.
     for (Expr *end : {&values.min, &values.max}) {
         bool known_here = true;
         auto look = [&](const BufferProperty &p) { known_here &= !built.lets.count(p.buffer); };
@@ -246,7 +246,8 @@ std::vector<Expr> RegionInference::rounded_max(const StageNest &nest, const Stag
     return all;
 }
 
-// What a function that is computed further in covers there in dimension d, all its runs together.
+// Returns what a function that is computed further in covers there in dimension d, all its runs
+// together.
 Interval RegionInference::covered_further_in(Symbol func, int d) {
     Interval all = Interval::nothing();
     auto runs = built.regions.find(func);

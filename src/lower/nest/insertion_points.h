@@ -5,7 +5,7 @@
 
 namespace tessera::lower {
 
-// Where each function is computed and stored, as the schedules say: an index from places to
+// Finds where each function is computed and stored, as the schedules say: an index from places to
 // functions, each list in the order of the context (producers first).
 class InsertionPoints {
 public:
@@ -34,7 +34,7 @@ private:
 // storage, unless the user says otherwise.
 const program::LoopLevel &store_level(const program::FuncSchedule &s);
 const program::LoopLevel &hoist_level(const program::FuncSchedule &s);
-// Where the ring_buffer() that holds was said.
+// Returns the line of the ring_buffer() that holds.
 Location ring_buffer_written(const program::FuncSchedule &s);
 
 }  // namespace tessera::lower

@@ -33,7 +33,7 @@ void include(Box &box, const Box &more) {
     for (size_t d = 0; d < box.size(); d++) include(box[d], more[d]);
 }
 
-// As the user has written it.
+// Returns the expression as the user has written it.
 static Expr without_strict_floats(const Expr &e) {
     class Drop final : public Mutator {
         Expr visit(const IntrinsicCall &c) override {
@@ -277,8 +277,8 @@ static bool may_round_further(const program::FunctionContents &f) {
     return false;
 }
 
-// Where storage is kept over iterations, or C code or another thread gets it, it holds what
-// is read. Storage is as large as what is computed for all reads goes when it is rounded up.
+// Storage holds what is read if it is kept over iterations, or if C code or another thread gets it.
+// Storage is as large as what is computed for all reads goes when it is rounded up.
 RegionInference::Reads RegionInference::wanted_of(Symbol func) const {
     const program::FunctionContents &f = *context.function(func);
     const bool is_told = context.is_output(func) || f.has_extern_definition() ||
@@ -368,7 +368,8 @@ std::vector<StageRegion> RegionInference::find_stage_regions(Symbol func, bool c
     return found;
 }
 
-// What the stage reads of its own function must have been computed by the stages before it.
+// Elements of its own function that the stage reads must have been computed by the stages before
+// it.
 void RegionInference::include_own_reads(Symbol func, int stage, const StageRegion &region,
                                         Box &box) {
     for (const StageNestRef &nest : built.stages.at(func).at(size_t(stage))) {

@@ -35,8 +35,9 @@ struct BuiltPipeline {
         Symbol var;  // as the user calls it
     };
     std::unordered_map<Symbol, Predicated> predicated;
-    // Where a sliding window may let a region begin later than its let says: as late as one after
-    // the end, which then leaves nothing. From the symbol of its first point to that of its last.
+    // Says where a sliding window may let a region begin later than its let says: as late as one
+    // after the end, which then leaves nothing. From the symbol of its first point to that of its
+    // last.
     std::unordered_map<Symbol, Symbol> sliding;
     // Functions of whose values the bounds of an index are made: they are computed wherever they
     // are read, as what is not computed might lead out of a buffer.
@@ -85,12 +86,12 @@ public:
     // Conditions that the user promised with bound(), and that bounds queries succeed; to be
     // tested inside of the lets.
     std::vector<ir::Stmt> asserts;
-    // Which of the lets may be moved by a sliding window, for BuiltPipeline.
+    // The lets that a sliding window may move, for BuiltPipeline.
     std::unordered_map<Symbol, Symbol> sliding;
 
 private:
-    // A select reads both of its values, and chooses one. What is computed is what may be chosen;
-    // what is stored is all that is read, also where nothing has been computed.
+    // A select reads both of its values, and chooses one. All that may be chosen is computed; all
+    // that is read is stored, also where nothing has been computed.
     enum class Reads { All, Chosen };
     const std::vector<StageRegion> &stage_regions(Symbol func);
     // The same, had the functions to be computed wherever they are read.
@@ -119,14 +120,14 @@ private:
     // Returns the ranges of the caller's variables, narrowed by what has been tested.
     const algebra::IntervalScope &scope_of(const Caller &caller, const ir::Expr &tested,
                                            Reads reads);
-    // Which values of the caller's variables a condition leaves, whatever else is known of them.
+    // The values of the caller's variables that a condition leaves, whatever else is known of them.
     struct Choice {
         algebra::IntervalScope scope;  // narrowed to these
         algebra::IntervalScope left, any;
     };
     const Choice &choice_of(const StageCall &call, const Caller &caller);
     ir::Expr latest_run(const StageNest &nest, int d, const StageRegion &region);
-    // How far a stage computes, per dimension, when the region is required here.
+    // Returns how far a stage computes, per dimension, when the region is required here.
     std::vector<ir::Expr> rounded_max(const StageNest &nest, const StageRegion &region);
     // The values that something bound further in has, in terms of what is bound here.
     const algebra::Interval *inner_values(Symbol symbol);

@@ -56,7 +56,7 @@ private:
     std::optional<uint64_t> symbols;
 };
 
-// When each function, and each let whose value reads some, is read, in terms of what is bound
+// Says when each function, and each let whose value reads some, is read, in terms of what is bound
 // around the statement.
 struct Conditions {
     std::unordered_set<Symbol> always;
@@ -83,7 +83,7 @@ struct Conditions {
     }
 };
 
-// Whatever value of these the symbol has, this holds where the condition does.
+// Returns a condition that holds where this one does, for any of these values of the symbol.
 Expr for_any(Symbol bound, const algebra::Interval &values, const Expr &condition) {
     algebra::IntervalScope scope;
     scope.bind(bound, values);
@@ -141,7 +141,7 @@ public:
 private:
     std::unordered_map<Symbol, Symbol> functions;  // by buffer
     std::unordered_map<Symbol, Traced> traced;
-    // What the statement being visited reads.
+    // Collects what the statement being visited reads.
     Conditions used;
     bool in_kernel = false;
     std::unordered_set<Symbol> copied_ahead;              // within kernels, by all of its threads
@@ -226,7 +226,7 @@ private:
         return i.with<&IfThenElse::then_case, &IfThenElse::else_case>(then_case, else_case);
     }
     Stmt visit(const LetStmt &let) override {
-        // What a buffer holds, a bounds query may fill in.
+        // A bounds query may fill in what a buffer holds.
         bool unknown = !is_pure(let.value) || let.value.type().is_handle();
         varies_with[let.name] = unknown ? loops : innermost_loop(let.value);
         if (reads(let.value)) reading_lets[let.name] = substitute(reading_lets, let.value);

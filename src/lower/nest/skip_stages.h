@@ -10,9 +10,9 @@ namespace tessera::lower {
 //       g(x) = select(n > 3, f(x), 0)              g(x) = select(n > 3, f(x), 0)
 //
 // Conditions count that are known before the function is computed: of branches and selects, in
-// terms of parameters, of the loops around, of images and of functions that have been computed. Of
-// what changes in loops further in counts whether it holds for any of their values. What is copied
-// ahead in a kernel, by all of its threads, is always copied.
+// terms of parameters, of the loops around, of images and of functions that have been computed. A
+// condition on what changes in loops further in counts if it holds for any of their values.
+// Functions that are copied ahead in a kernel, by all of its threads, are always copied.
 ir::Stmt skip_stages(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

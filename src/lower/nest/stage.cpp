@@ -39,7 +39,7 @@ bool has_call(const Expr &e) {
     return found;
 }
 
-// Where a value is in the list.
+// Returns the place of a value in the list.
 size_t place_of(int var, const std::vector<int> &all) {
     return size_t(std::ranges::find(all, var) - all.begin());
 }
@@ -165,7 +165,7 @@ void StageNest::add_pure_variables(const std::vector<Expr> &min, const std::vect
         bool is_pure_here = stage == 0 || (arg && arg->name == func.args[d]);
         if (!is_pure_here) continue;
         add_original(func.args[d], min[d], max[d]);
-        // What earlier stages compute is enlarged by what later ones read of it.
+        // Earlier stages compute more, for later ones that read them.
         bool is_last = size_t(stage) + 1 == func.stages.size();
         if (is_last) variables.back().multiple = aligned_extent(func, int(d));
     }
@@ -211,8 +211,9 @@ bool is_by_threads_of_block(const program::Definition &def) {
 
 }  // namespace
 
-// Where there is no room for a tile that is moved back, it would go beyond the region. Within a
-// block, guards cost nothing (threads without work wait anyway), and no more is read.
+// Guards a split that shifts inwards if the region may have no room for a whole tile, which would
+// run beyond its end. Within a block, guards cost nothing (threads without work wait anyway), and
+// no more is read.
 program::LoopTransform StageNest::within_region(const program::LoopTransform &transform) const {
     const auto *split = std::get_if<program::Split>(&transform);
     if (!split || split->tail != TailStrategy::ShiftInwards || !is_by_threads_of_block(definition))
@@ -256,7 +257,7 @@ void StageNest::add_made(Transform &t) {
 void StageNest::add_fused(const Transform &t) {
     Expr iterations;
     for (int old : t.taken) {
-        // Where there is nothing to compute, all extents may be negative.
+        // If there is nothing to compute, all extents may be negative.
         Expr extent = range(old).max - range(old).min + 1;
         if (old != t.taken.back()) extent = max(extent, 0);
         const Expr wide = cast(Int(64), extent);
@@ -526,7 +527,8 @@ Interval StageNest::range_in(const StageRegion &region, int var) const {
     return range(var);
 }
 
-// How much further than to its last value the variable runs at most, if it has values at all.
+// Returns how much further than to its last value the variable runs at most, if it has values at
+// all.
 Expr StageNest::most_beyond(int var) const {
     if (!grows(var)) return 0;
     const Transform &t = maker_of(var);

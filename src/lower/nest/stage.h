@@ -67,7 +67,8 @@ public:
     std::vector<FusedLoop> fused_loops;
     std::vector<StageCall> calls;
 
-    // How many loops, the innermost ones, one call of an extern stage runs: none in other stages.
+    // Returns how many loops, the innermost ones, one call of an extern stage runs: none in other
+    // stages.
     int loops_in_call() const;
     // For an extern stage, returns true if its function is called within loops, for a piece each
     // time.
@@ -76,7 +77,7 @@ public:
     // nothing to it; undefined: it always does.
     ir::Expr piece_exists() const;
 
-    // Which loop is over this variable (by the user's name), or -1.
+    // Returns the place of the loop over this variable (by the user's name), or -1.
     int find_loop(Symbol var) const;
     // An expression in the user's variables, in terms of the symbols of this nest.
     ir::Expr in_symbols(const ir::Expr &e) const;
@@ -99,7 +100,7 @@ public:
     // rounds up. And whether that ever differs from max.
     ir::Expr rounded_max(int d, const StageRegion &region) const;
     bool rounds(int d) const;
-    // How much further than to the max of a region that is not empty it goes at most.
+    // Returns how much further than to the max of a region that is not empty it goes at most.
     ir::Expr most_beyond_max(int d) const;
     // Return true if each loop is split at most once, and no tile is moved back.
     bool rounds_simply() const;
@@ -181,8 +182,8 @@ std::vector<StageCall> calls_of(const program::Definition &def);
 // stands in its place, unless it is the only one.
 bool may_run_itself(const program::Definition &general);
 
-// When each version of a stage may run: if the conditions of the specializations that choose it
-// hold. In the order of versions_of.
+// Returns when each version of a stage may run: if the conditions of the specializations that
+// choose it hold. In the order of versions_of.
 std::vector<ir::Expr> conditions_of(const program::Definition &general);
 
 // The versions of a stage: those that its specializations, and theirs, choose, in the order in

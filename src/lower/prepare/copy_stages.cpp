@@ -30,7 +30,8 @@ ExternFuncArgument source_of(const ir::Call &call, const Environment &environmen
     return image.call_kind == CallKind::Image ? source_of(image, environment) : source;
 }
 
-// Which loops are not around copies: those that nothing is said of, and inner ones of splits.
+// Finds the loops that one call of a copy runs: those without a kind of their own, and inner ones
+// of splits.
 void find_loops_in_call(StageSchedule &schedule, const std::vector<Symbol> &args) {
     std::unordered_map<Symbol, bool> in_call;
     for (Symbol arg : args) in_call[arg] = true;

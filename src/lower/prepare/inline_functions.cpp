@@ -18,7 +18,7 @@ using program::FunctionRef;
 
 namespace {
 
-// Limit the operations of one definition. Where Funcs that are read at several points are computed
+// Limit the operations of one definition. If Funcs that are read at several points are computed
 // inline in one another, the number of operations multiplies with each of them.
 constexpr size_t many_operations = 200'000, most_operations = 1'000'000;
 
@@ -98,7 +98,7 @@ size_t count_operations(const std::vector<Expr> &values) {
     return count_nodes(Block::make(std::move(all)));
 }
 
-// How many operations functions have that are computed inline.
+// Counts the operations of functions that are computed inline.
 class Operations {
 public:
     explicit Operations(const std::unordered_map<Symbol, Inlined> &inlined) : inlined(inlined) {}
@@ -110,7 +110,7 @@ public:
         counts[f.name] = {most, false};
         if (most > few) counts[f.name] = {count_operations(inlined.at(f.name).values), true};
     }
-    // How many points of each function a definition reads.
+    // Returns how many points of each function a definition reads.
     static std::unordered_map<Symbol, int> reads_of(const Definition &written) {
         std::unordered_set<Expr, ExprHash, ExprEqual> calls;
         for (const auto *list : {&written.args, &written.values}) {

@@ -89,7 +89,7 @@ private:
         for (size_t i = 1; i < c.args.size(); i++) args.push_back((*this)(c.args[i]));
         return c.with<&IntrinsicCall::args>(std::move(args));
     }
-    // What depends on data is no part of a region.
+    // A condition that depends on data is no part of a region.
     Expr condition(const Expr &e, bool decides) {
         return decides && !reads(e) ? in_coordinate(e) : (*this)(e);
     }

@@ -7,7 +7,8 @@ namespace {
 
 using namespace ir;
 
-// What chooses a value, rather than computing one, is left as it is: selects, min and max.
+// Operations that choose a value, rather than computing one, are left as they are: selects, min and
+// max.
 class WrapArithmetic final : public Mutator {
     template<typename T>
     Expr wrap(const T &node) {

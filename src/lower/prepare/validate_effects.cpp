@@ -21,7 +21,7 @@ bool wants_storage(const FuncDirective &d) {
                      program::StoreIn>(d);
 }
 
-// What a function may say that is computed inline but has storage wherever it is.
+// A function that is computed inline may have these directives if it has storage wherever it is.
 bool is_about_layout(const FuncDirective &d) {
     return is_one_of<program::ReorderStorage, program::AlignStorage, program::BoundStorage,
                      program::StoreIn>(d);

@@ -273,7 +273,8 @@ void Validator::check_extern_inputs(const FunctionContents &f) const {
     }
 }
 
-// Where the loops of a version were last put in an order, or made loops around calls.
+// Returns the line where the loops of a version were last put in an order, or made loops around
+// calls.
 Location order_written(const FunctionContents &f, const program::Definition &version) {
     const program::Definition &general = *f.stages[0];
     for (const program::Definition *d : {&version, &general}) {
@@ -291,7 +292,7 @@ Location order_written(const FunctionContents &f, const program::Definition &ver
     return f.written;
 }
 
-// What one call of an extern function runs are the innermost loops.
+// One call of an extern function runs the innermost loops.
 void Validator::check_calls(const FunctionContents &f, const program::Definition &version) {
     const Loop *inner = nullptr;
     for (const Loop &l : version.schedule.loops) {

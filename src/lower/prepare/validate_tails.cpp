@@ -43,8 +43,8 @@ const Loop *tiles_at_once(const StageSchedule &s, size_t split, bool vectorized_
                         loops_made_from(made.inner, s, split + 1), vectorized_too);
 }
 
-// If the tail of a split runs beyond a tile of an earlier one: the first loop because of which the
-// next tile is at work at the same time. Null if there is none.
+// If the tail of a split runs beyond a tile of an earlier one, returns the first loop because of
+// which the next tile is at work at the same time. Null if there is none.
 const Loop *next_tile_at_once(const StageSchedule &s, size_t split) {
     const auto &made = std::get<program::Split>(s.transforms[split].directive);
     const program::LoopFacts facts = program::facts_of_loop(s, made.old, split);
@@ -70,7 +70,7 @@ void check_rounded_blend(const FunctionContents &f, const StageSchedule &s, size
                            l->var, " cannot be parallel in Halide; use GuardWithIf"));
 }
 
-// To blend is to write back what is there. That of another tile must not change meanwhile.
+// To blend is to write back what is there. The element of another tile must not change meanwhile.
 void check_blend_within_tile(const FunctionContents &f, const StageSchedule &s, size_t t) {
     const auto &split = std::get<program::Split>(s.transforms[t].directive);
     const Loop *l = next_tile_at_once(s, t);

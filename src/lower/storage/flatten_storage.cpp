@@ -202,7 +202,7 @@ Expr FlattenStorage::index_into(Symbol func, Symbol buffer, const std::vector<Ex
     return index;
 }
 
-// Of what has no storage here, and is no output, the only value is in a buffer of its name.
+// A function that has no storage here and is no output has a single value, in a buffer of its name.
 Symbol FlattenStorage::buffer_of(Symbol func, int k) const {
     if (auto found = layouts.find(func); found != layouts.end()) {
         return found->second.buffers.at(size_t(k));

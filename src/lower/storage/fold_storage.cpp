@@ -61,11 +61,11 @@ struct AllFolds {
     std::unordered_map<const Realize *, std::vector<Fold>> folds;
     std::unordered_map<const ProducerConsumer *, std::vector<Fold>> checks;
     std::unordered_map<Symbol, int> storages;  // how many there are of each function
-    // Why a dimension cannot be folded that the user wants to be, by function and dimension.
+    // Says why a dimension cannot be folded that the user wants to be, by function and dimension.
     std::map<std::pair<Symbol, size_t>, std::string> reasons;
 };
 
-// Those that all productions of one storage have in common, as large as any needs them.
+// Keeps the folds that all productions of one storage have in common, as large as any needs them.
 void keep_common(std::vector<Fold> &folds, const std::vector<Fold> &more) {
     std::erase_if(folds, [&](Fold &fold) {
         auto other = std::ranges::find(more, fold.dim, &Fold::dim);
@@ -90,7 +90,7 @@ void note_reasons(AllFolds &all, const Production &p, const std::vector<Fold> &f
     }
 }
 
-// How often functions are stored and computed.
+// Counts how often functions are stored and computed.
 class CountPlaces final : public Visitor {
 public:
     explicit CountPlaces(const Stmt &s) { (*this)(s); }
@@ -151,7 +151,8 @@ AllFolds find_all(const Stmt &s) {
     return all;
 }
 
-// Those of the functions that have one storage, which are right wherever the function is named.
+// Returns the folds of functions that have one storage, which are right wherever the function is
+// named.
 FoldedFuncs folds_everywhere(const AllFolds &all) {
     FoldedFuncs once;
     for (const auto &[realize, folds] : all.folds) {

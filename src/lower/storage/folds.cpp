@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t largest_fold = 1024;
 
-// What the user wants a dimension to be folded by; undefined: nothing.
+// Returns the factor by which the user wants a dimension to be folded; undefined: nothing.
 Expr wanted_factor(const Production &p, size_t d) {
     const StorageFold *fold = fold_of(p.storage.storage, d);
     return fold ? fold->factor : Expr();
@@ -106,8 +106,8 @@ private:
                !production.range(d).is_mixed;
     }
 
-    // How many points an iteration computes or reads at most, from the first that it asks for on,
-    // if it asks for so many.
+    // Returns how many points an iteration computes or reads at most, from the first that it asks
+    // for on, if it asks for so many.
     template<typename Count>
     Count rounded(const Count &extent, size_t d, size_t loop) const {
         const int multiple = production.range(d).multiple;
@@ -158,7 +158,7 @@ private:
         return w.is_bounded() && (path.asks_within(w.min, loop) || path.asks_within(w.max, loop));
     }
 
-    // That is computed anew in the iteration, and nothing is carried on.
+    // Folds storage that each iteration computes anew: nothing is carried on.
     void fold_what_is_asked_for(size_t d, size_t loop) {
         const ProducedRange &range = production.range(d);
         if (!range.is_exact() || range.is_mixed) return;
@@ -167,7 +167,8 @@ private:
         found[d] = Fold{d, factor, extent <= factor, loop, path.entries[loop].name, extent};
     }
 
-    // What the user wants, although no loop walks over so few points: it fails when it runs.
+    // Returns the fold that the user wants, although no loop walks over so few points: it fails
+    // when it runs.
     std::optional<Fold> too_small(size_t d) const {
         auto first = std::ranges::find(failed, d, &Fold::dim);
         return first == failed.end() ? std::nullopt : std::optional(*first);

@@ -4,8 +4,8 @@
 
 namespace tessera::lower {
 
-// How the storage of a function is folded along one dimension: an element is kept at its coordinate
-// modulo `factor`.
+// Says how the storage of a function is folded along one dimension: an element is kept at its
+// coordinate modulo `factor`.
 struct Fold {
     size_t dim = 0;
     ir::Expr factor;
@@ -29,7 +29,7 @@ const ir::StorageFold *fold_of(const ir::StorageFacts &storage, size_t dim);
 // walk over what the user wants to be folded.
 std::vector<Fold> find_folds(const Production &production);
 
-// Why the storage is not folded along this dimension, and what would be right.
+// Says why the storage is not folded along this dimension, and what would be right.
 std::string why_not_folded(const Production &production, size_t dim);
 
 }  // namespace tessera::lower

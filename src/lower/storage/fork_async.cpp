@@ -53,8 +53,8 @@ Stmt between(const ProducerConsumer &p, const ProductionPart &part,
     return s;
 }
 
-// Has the producer signal to all who consume. Of the sides of a fork further in, one computes the
-// function; in the other its `produce` may be around what it is computed from.
+// Has the producer signal to all who consume. One side of a fork further in computes the function;
+// in the other its `produce` may be around what it is computed from.
 class SignalAll final : public Mutator {
 public:
     SignalAll(Symbol func, const ProductionPart &part, const std::vector<Semaphores> &pairs,
@@ -78,8 +78,8 @@ private:
     const SplitScope &scope;
 };
 
-// Has those who consume a function signal to the producer. Where both sides of a fork further in
-// do, each has a pair of semaphores: the side that consumes there, one of its own.
+// Has those who consume a function signal to the producer. If both sides of a fork further in do,
+// each has a pair of semaphores: the side that consumes there, one of its own.
 class SignalFromEach final : public Mutator {
 public:
     SignalFromEach(Symbol func, const ProductionPart &part)

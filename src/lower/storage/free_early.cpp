@@ -78,7 +78,7 @@ private:
     Stmt visit(const Store &node) override { return after(node, Stmt(&node)); }
     Stmt visit(const Evaluate &node) override { return after(node, Stmt(&node)); }
 
-    // What may run many times, or never: it can free only what it allocates.
+    // A region may run many times, or never: it can free only what it allocates.
     template<typename T>
     Stmt region(const T &node) {
         std::unordered_map<Symbol, Open> outer;
@@ -99,7 +99,7 @@ private:
             auto found = open.find(s);
             if (found == open.end() || found->second.used) continue;
             found->second.used = true;
-            // Where its scope ends here, it is freed anyway.
+            // A buffer whose scope ends here is freed anyway.
             if (more || followers > found->second.followers) last.push_back(&found->second);
         }
         std::sort(last.begin(), last.end(),

@@ -256,8 +256,8 @@ public:
     // `multiple`: what divides every extent of the dimension.
     ExactLoops(Symbol var, int64_t multiple) : loops{{var, {multiple, false, 1}}} {}
 
-    // What the extent has to be a multiple of for the loops to compute just the region; nothing if
-    // no multiple will do.
+    // Returns the number of which the extent has to be a multiple for the loops to compute just the
+    // region; nothing if no multiple will do.
     std::optional<int64_t> run(const program::StageSchedule &s) {
         for (const auto &t : s.transforms) {
             if (!apply(*model_of(t.directive))) return std::nullopt;
@@ -307,7 +307,7 @@ private:
 }  // namespace
 
 std::optional<int64_t> granularity(const FunctionContents &f, int d) {
-    // What earlier stages compute is enlarged by what later ones read of it.
+    // Earlier stages compute more, for later ones that read them.
     int64_t multiple = f.stages.size() == 1 ? aligned_extent(f, d) : 1;
     int64_t all = 1;
     for (const program::DefinitionRef &stage : f.stages) {
@@ -346,9 +346,9 @@ bool is_pure_in_all_stages(const FunctionContents &f, int d) {
 
 namespace {
 
-// Returns true if a test is that of the loop's tail, which is left out at its end. That of one
+// Returns true if a test is that of the loop's tail, which is left out at its end. The tail of one
 // further in, which ends elsewhere from one iteration to the next, leaves out some anywhere, and so
-// does one of a loop that was fused with this one.
+// does that of a loop that was fused with this one.
 bool is_own_tail(const Expr &marked, const Expr &test, const ProductionPath &path, size_t loop) {
     if (!likely_marker(marked, false) || path.names_loop_within(test, loop)) return false;
     auto change = algebra::is_monotonic(remove_likely(test), path.entries[loop].name);

@@ -78,7 +78,7 @@ struct Production {
     const ir::ProducedRange &range(size_t d) const { return computed.produced.ranges[d]; }
 };
 
-// Calls f for each of them in the statement. What it is given is gone when it returns.
+// Calls f for each of them in the statement. The argument of f is gone when f returns.
 void for_each_production(const ir::Stmt &s, const std::function<void(const Production &)> &f);
 
 // Returns true if the function is stored further out than it is computed.

@@ -113,7 +113,7 @@ private:
         around.pop_back();
         return body;
     }
-    // What a bounds query found in the loops is known only there.
+    // The answers of a bounds query in the loops are known only there.
     bool asks_inside(const Expr &e) const {
         std::unordered_set<Symbol> used = symbols_in(e);
         return std::any_of(used.begin(), used.end(), [&](Symbol s) { return lets.count(s) > 0; });

@@ -70,7 +70,8 @@ bool Slides::undoes_others(size_t loop) const {
     return false;
 }
 
-// How many points at the end of the region splits make an iteration compute that adds `added`:
+// Returns how many points at the end of the region splits make an iteration compute that adds
+// `added`:
 // so many, to compute nothing behind the end. 0: just those that it adds. Nothing if that is
 // not known.
 std::optional<int> Slides::points_at_once(size_t d, const Expr &added) const {

@@ -26,7 +26,7 @@ class Slides {
 public:
     explicit Slides(const Production &production);
 
-    // How it slides along the loop at this place; nothing if it does not, or nobody knows.
+    // Returns how it slides along the loop at this place; nothing if it does not, or nobody knows.
     std::optional<Slide> along(size_t loop) const;
 
     // Returns true if only the loop at `inner` moves the region from one iteration of the loop at

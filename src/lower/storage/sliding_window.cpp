@@ -27,7 +27,7 @@ struct Changes {
     std::unordered_map<const ProducerConsumer *, Expr> needed;
     std::unordered_map<const ProducerConsumer *, Substitution> own_values;
     // Regions of which each iteration of a loop, but the first, computes what follows on what the
-    // one before has computed. By the symbol of their first point.
+    // one before has computed. The keys are the symbols of their first points.
     struct Continued {
         Symbol max, loop;
         Expr first;  // whether it is the first iteration
@@ -178,8 +178,8 @@ private:
     Changes &changes;
 };
 
-// What a production computes on its own is within what others know of it as long as that does
-// not change. Where a window further in slides, less is required than was counted on:
+// Others know a region that holds what a production computes on its own, as long as that does not
+// change. If a window further in slides, less is required than was counted on:
 //
 //     for x:                              let g.min = select(x == 0, x, x + 2)
 //         let g.min = x                   let f.min = min(g.min, select(x == 0, g.min, x))

@@ -3,7 +3,7 @@
 
 namespace tessera::lower {
 
-// Where a function is stored outside of a serial loop and computed inside of it, computes in each
+// If a function is stored outside of a serial loop and computed inside of it, computes in each
 // iteration but the first only what the one before has not computed yet.
 //
 //     realize f:                                   realize f:
@@ -13,9 +13,9 @@ namespace tessera::lower {
 //         produce f of [f.y.min, f.y.max]: ...         produce f: ...
 //
 // Only in a dimension that alone depends on the loop, monotonically, and that updates do not mix;
-// nor where updates mix another one along a loop further in. Where splits round the region up, what
-// an iteration adds is rounded up at its beginning. Where no dimension depends on the loop, only
-// its first iteration computes anything.
+// nor where updates mix another one along a loop further in. If splits round the region up, what an
+// iteration adds is rounded up at its beginning. If no dimension depends on the loop, only its
+// first iteration computes anything.
 //
 //     for y in [0, +n): produce f: ...  ->  for y in [0, +n): produce f: if y == 0: ...
 //

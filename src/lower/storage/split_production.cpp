@@ -70,8 +70,8 @@ public:
     Roles roles;
 
 private:
-    // Visits what is read for the sake of a function. What several read is shared, and counts for
-    // each: a visitor of its own has seen nothing.
+    // Visits what is read for the sake of a function. Expressions that several read are shared, and
+    // count for each: a visitor of its own has seen nothing.
     void visit_for(Symbol func, const std::function<void(FindRoles &)> &read) {
         if (func == target) return read(*this);
         FindRoles of_func(scope, func);
@@ -222,11 +222,11 @@ private:
     std::set<Symbol> dropped;  // storage that is no longer there
 };
 
-// How many productions may be ahead of what has been consumed; undefined: any number.
+// Returns how many productions may be ahead of what has been consumed; undefined: any number.
 Expr slots_of(const Realize &r) {
     bool is_reused = std::ranges::any_of(r.storage.folds, &StorageFold::is_done);
-    // What later productions compute again passes through the values of the first stages, or
-    // through any at all where a function in C computes it.
+    // Values that later productions compute again pass through those of the first stages, or
+    // through any at all where a function in C computes them.
     for_each_node(r.body, [&](const ProducerConsumer &p) {
         if (p.func != r.func || !p.is_producer) return;
         is_reused |= p.produced.in_stages || !p.produced.extern_function.empty();

@@ -10,9 +10,9 @@
 // iterations earlier in the same thread.
 namespace tessera::lower {
 
-// What a statement does not tell that is a part of a pipeline.
+// Holds what a statement, as a part of a pipeline, does not tell by itself.
 struct SplitScope {
-    // The functions with storage in the pipeline. What others hold is wanted outside.
+    // The functions with storage in the pipeline. All others are wanted outside.
     std::set<Symbol> stored;
     // The function whose values each buffer holds.
     std::unordered_map<Symbol, Symbol> functions;
@@ -21,7 +21,7 @@ struct SplitScope {
     explicit SplitScope(const ir::LoweredFunction &pipeline);
 };
 
-// What one part tells the other of a slot for the values of one production.
+// Names what one part tells the other of a slot for the values of one production.
 enum class Signal : uint8_t { Ready, Free };
 
 struct ProductionPart {
@@ -42,7 +42,7 @@ struct SplitProduction {
     std::set<Symbol> in_both;
 };
 
-// Who wants it, for messages: the directive, and where the user wrote it.
+// Names who wants it, for messages: the directive, and where the user wrote it.
 struct SplitReason {
     std::string_view directive;
     Location written;

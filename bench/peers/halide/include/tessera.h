@@ -16,7 +16,8 @@ public:
     Stage(const Halide::Func &f) : Halide::Stage(f) {}
     void stream_stores() {}
     void gpu_resident_blocks(int) {}
-    // Of what the stage writes, which Halide refuses; its own, of what it reads, is hidden here.
+    // Halide refuses to prefetch what the stage writes; its own prefetch, of what it reads, is
+    // hidden here.
     void prefetch(const Halide::Func &, const VarOrRVar &, const VarOrRVar &, const Expr &) {}
 };
 

@@ -1,4 +1,4 @@
-// What the generators of the apps need of Halide's.
+// This file has what the generators of the apps need of Halide's.
 #pragma once
 
 #include <tessera.h>
