@@ -56,7 +56,7 @@ Array::Array(const ArrayLayout &layout, size_t number)
 }
 
 size_t Array::offset(int placement) const {
-    constexpr size_t of_buffers = 128, odd_lines = 19 * 64, of_malloc = 16;
+    constexpr size_t of_buffers = 128, odd_lines = 19 * size_t(64), of_malloc = 16;
     const size_t wanted = placement == 0   ? of_buffers
                           : placement == 1 ? (of_buffers + (number + 1) * odd_lines) % page
                                            : of_malloc;

@@ -46,7 +46,8 @@ public:
             if (!strides[d]) strides[d] = least(d);
         }
     }
-    int64_t operator[](size_t d) const { return *strides[d]; }
+    // Each has been found when the constructor returns.
+    int64_t operator[](size_t d) const { return strides[d].value_or(1); }
 
 private:
     // Returns the least stride for a dimension with which no two values are in one place, beside
@@ -54,8 +55,8 @@ private:
     int64_t least(size_t d) const {
         std::vector<int64_t> candidates = {1};
         for (size_t other = 0; other < box.size(); other++) {
-            if (strides[other])
-                candidates.push_back(std::abs(*strides[other]) * box[other].extent());
+            if (const std::optional<int64_t> stride = strides[other])
+                candidates.push_back(std::abs(*stride) * box[other].extent());
         }
         std::ranges::sort(candidates);
         for (int64_t stride : candidates) {
@@ -67,7 +68,8 @@ private:
     }
     // Returns how far the last value of a dimension is from the first one.
     int64_t reach(size_t d) const {
-        return strides[d] ? std::abs(*strides[d]) * std::max<int64_t>(0, box[d].extent() - 1) : 0;
+        const int64_t steps = std::max<int64_t>(0, box[d].extent() - 1);
+        return std::abs(strides[d].value_or(0)) * steps;
     }
     // Returns true if what is within one step of a dimension is less than that step.
     bool fits(size_t d, int64_t stride) const {
@@ -82,7 +84,7 @@ private:
     int64_t reach_below(int64_t stride) const {
         int64_t sum = 0;
         for (size_t d = 0; d < box.size(); d++) {
-            if (strides[d] && std::abs(*strides[d]) < stride) sum += reach(d);
+            if (std::abs(strides[d].value_or(stride)) < stride) sum += reach(d);
         }
         return sum;
     }

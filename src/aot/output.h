@@ -82,7 +82,7 @@ public:
     void set_estimates(const Region &estimates, Location at = Here::current()) {
         for (Element &e : elements) e.set_estimates(estimates, at);
     }
-    // If no size is known.
+    // Sets the number of elements of an array that was declared without a size.
     void resize(size_t size) {
         set_array_size(int(size));
         prepare();

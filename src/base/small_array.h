@@ -17,7 +17,8 @@ public:
     T *data() { return count <= N ? own.data() : heap.data(); }
     size_t size() const { return count; }
     T &operator[](size_t i) { return data()[i]; }
-    operator std::span<T>() { return {data(), count}; }
+    T *begin() { return data(); }
+    T *end() { return data() + count; }
     // Returns the first `n` elements.
     std::span<T> first(size_t n) { return {data(), n}; }
 

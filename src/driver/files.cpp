@@ -150,8 +150,8 @@ std::string FileWriter::code(CodeKind kind) {
 }
 
 std::string FileWriter::static_library() {
-    return text_of(
-        codegen::make_archive({{base_name(module().name) + ".o", object()}}, runtime_for(target)));
+    return codegen::make_archive({{base_name(module().name) + ".o", object()}},
+                                 runtime_for(target));
 }
 
 std::string FileWriter::contents(OutputFileType type) {

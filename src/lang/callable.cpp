@@ -11,7 +11,7 @@ struct Callable::Contents {
     JITHandlers handlers;  // that it had when this was compiled
     driver::CompiledRef code;
     std::vector<Argument> arguments;  // that the caller gives: parameters, then outputs
-    // Where each argument of the code comes from: the caller's (>= 0), or the program's own.
+    // Says where each argument of the code comes from: the caller's (>= 0), or the program's own.
     std::vector<int> sources;
     std::vector<program::ParameterRef> parameters;
     bool is_profiled = false;

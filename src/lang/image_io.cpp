@@ -104,7 +104,7 @@ Buffer<> on_host(Buffer<> image, const Location &at) {
 }  // namespace
 
 Buffer<> convert_image(const Buffer<> &given, Type type, Location at) {
-    const Buffer<> image = on_host(given, at);
+    Buffer<> image = on_host(given, at);
     if (image.type() == type) return image;
     for (Type t : {type, image.type()}) require_image_type(t, at);
     Buffer<> result(make_contents(type, dense_shape_like(image.contents()), image.name()));

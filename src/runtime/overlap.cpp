@@ -144,7 +144,8 @@ extern "C" int tessera_buffers_overlap(uint64_t a_address, uint64_t b_address,
     if (!addresses.is_shared) return 0;
     uint64_t first = addresses.b;
     for (int d = 0; d < b->dimensions; d++) {
-        const int64_t skipped = int64_t(read[2 * d]) - b->dim[d].min;
+        const int32_t *interval = read + 2 * ptrdiff_t(d);
+        const int64_t skipped = int64_t(interval[0]) - b->dim[d].min;
         first += uint64_t(skipped * b->dim[d].stride * element_bytes(b->type));
     }
     const Places of_a{addresses.a, element_bytes(a->type), a->dim, nullptr, a->dimensions},

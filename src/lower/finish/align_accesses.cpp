@@ -26,12 +26,12 @@ private:
         return loop.loop_kind == LoopKind::GPUBlock ? Stmt(&loop) : Mutator::visit(loop);
     }
     Expr visit(const Load &load) override {
-        const Expr same = Mutator::visit(load);
+        Expr same = Mutator::visit(load);
         if (!aligned.contains(load.buffer) || load.alignment != Alignment()) return same;
         return same.as<Load>()->with<&Load::alignment>(alignment_of(load.index));
     }
     Stmt visit(const Store &store) override {
-        const Stmt same = Mutator::visit(store);
+        Stmt same = Mutator::visit(store);
         if (!aligned.contains(store.buffer) || store.alignment != Alignment()) return same;
         return same.as<Store>()->with<&Store::alignment>(alignment_of(store.index));
     }

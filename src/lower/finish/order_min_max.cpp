@@ -76,7 +76,7 @@ private:
         const bool is_float = node.type.is_float();
         const bool second = is_float && is_number(node.b);
         const bool first = is_float && !second && is_number(node.a);
-        const Expr same = Mutator::visit(node);
+        Expr same = Mutator::visit(node);
         if (!first && !second) return same;
         const auto *n = same.as<T>();
         const Expr &number = second ? n->b : n->a, &other = second ? n->a : n->b;

@@ -278,7 +278,7 @@ static bool may_round_further(const program::FunctionContents &f) {
 }
 
 // Storage holds what is read if it is kept over iterations, or if C code or another thread gets it.
-// Storage is as large as what is computed for all reads goes when it is rounded up.
+// It is as large as the region that is computed, after that has been rounded up.
 RegionInference::Reads RegionInference::wanted_of(Symbol func) const {
     const program::FunctionContents &f = *context.function(func);
     const bool is_told = context.is_output(func) || f.has_extern_definition() ||
