@@ -1,6 +1,18 @@
+#include <cstdlib>
 #include <cstring>
 #include <doctest/doctest.h>
+#include <new>
 #include <tessera.h>
+
+// Counts what this thread takes from the heap.
+static thread_local size_t news = 0;
+void *operator new(size_t bytes) {
+    news++;
+    if (void *p = std::malloc(bytes)) return p;
+    throw std::bad_alloc();
+}
+void operator delete(void *p) noexcept { std::free(p); }
+void operator delete(void *p, size_t) noexcept { std::free(p); }
 
 using namespace tessera;
 
@@ -91,6 +103,49 @@ TEST_SUITE("ways of calling a pipeline") {
         CHECK(plain(in, out) == 0);
         CHECK_THROWS_WITH_AS((c.make_std_function<int, Buffer<int>>()),
                              doctest::Contains("argument 0"), RuntimeError);
+    }
+    TEST_CASE("a Callable says what it takes, and is called with a list") {
+        ImageParam in(Float(32), 2, "in");
+        Param<uint8_t> n("n");
+        Func f("f");
+        f(x, y) = {in(x, y) * n, cast<int>(n)};
+        Callable call = f.compile_to_callable({n, in});
+        std::vector<std::string> texts;
+        for (const Argument &a : call.arguments()) {
+            texts.push_back(str(a.name, a.is_output() ? " out " : " in ", a.type, " ",
+                                a.is_buffer() ? int(a.dimensions) : -1));
+        }
+        CHECK(texts == std::vector<std::string>{"n in uint8 -1", "in in float32 2",
+                                                "f out float32 2", "f out int32 2"});
+        Buffer<float> image(3, 2), a(3, 2);
+        Buffer<int> b(3, 2);
+        image.fill(2.5f);
+        const std::vector<CallableArgument> args = {{UInt(8), 4}, image, a, b};
+        const size_t before = news;
+        CHECK(call.call(args) == 0);
+        CHECK(news == before);
+        CHECK(a.all_equal(10.0f));
+        CHECK(b.all_equal(4));
+        const std::vector<CallableArgument> wrong = {{Int(8), 4}, image, a, b};
+        CHECK_THROWS_WITH_AS(call.call(wrong),
+                             doctest::Contains("argument 0 of the Callable, n, "
+                                               "has to be of type uint8"),
+                             RuntimeError);
+        CHECK_THROWS_WITH_AS(call.call(std::span(args).first(3)),
+                             doctest::Contains("takes 4 arguments (n, in, f, f), not 3"),
+                             RuntimeError);
+        CHECK_THROWS_AS(Callable().arguments(), RuntimeError);
+    }
+    TEST_CASE("what is written into files can be had as strings") {
+        Sum s;
+        CHECK(s.f.compile_to_string(OutputFileType::stmt).find("copy") != std::string::npos);
+        CHECK(s.f.compile_to_string(OutputFileType::llvm_assembly, {s.im}, "add_up")
+                  .find("define i32 @add_up(") != std::string::npos);
+        CHECK(s.f.compile_to_string(OutputFileType::assembly).find(".text") != std::string::npos);
+        CHECK(s.f.compile_to_string(OutputFileType::object).substr(1, 3) == "ELF");
+        CHECK(s.f.loop_nest().find("for x:") != std::string::npos);
+        CHECK_THROWS_WITH_AS(s.f.compile_to_string(OutputFileType::stmt, {Param<int>("p")}),
+                             doctest::Contains("also reads im"), CompileError);
     }
     TEST_CASE("a Func serves another pipeline as an extern stage") {
         Param<int> factor("factor");
