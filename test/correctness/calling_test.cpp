@@ -143,7 +143,7 @@ TEST_SUITE("ways of calling a pipeline") {
                   .find("define i32 @add_up(") != std::string::npos);
         CHECK(s.f.compile_to_string(OutputFileType::assembly).find(".text") != std::string::npos);
         CHECK(s.f.compile_to_string(OutputFileType::object).substr(1, 3) == "ELF");
-        CHECK(s.f.loop_nest().find("for x:") != std::string::npos);
+        CHECK(s.f.loop_nest().find("for f.x:") != std::string::npos);
         CHECK_THROWS_WITH_AS(s.f.compile_to_string(OutputFileType::stmt, {Param<int>("p")}),
                              doctest::Contains("also reads im"), CompileError);
     }
