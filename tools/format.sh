@@ -4,5 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mode=(-i)
 [ "${1:-}" != --check ] || mode=(--dry-run --Werror)
-find src include autoscheduler test apps bench tools \( -name '*.h' -o -name '*.cpp' \) -print0 |
+find src include autoscheduler test apps bench tools python_bindings \( -name '*.h' -o -name '*.cpp' \) -print0 |
     xargs -0 --max-procs=2 --max-args=40 clang-format-22 --style=file "${mode[@]}"

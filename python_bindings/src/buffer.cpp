@@ -1,0 +1,585 @@
+#include "bindings.h"
+#include <cstring>
+
+namespace tessera::python {
+namespace {
+
+// Keeps an array of Python's alive for the Buffer that describes it.
+class ArrayView {
+public:
+    ArrayView(nb::ndarray<nb::ro> given, Type type, bool reverse_axes, const std::string &what)
+        : array(std::move(given)) {
+        const size_t n = array.ndim();
+        for (size_t d = 0; d < n; d++) {
+            const size_t axis = reverse_axes ? n - 1 - d : d;
+            const int64_t extent = int64_t(array.shape(axis)), stride = array.stride(axis);
+            if (extent > INT32_MAX || stride > INT32_MAX || stride < INT32_MIN)
+                throw nb::value_error(str(what, ": an extent or stride of ",
+                                          std::max(extent, stride), " does not fit 32 bits")
+                                          .c_str());
+            dims.push_back({0, int32_t(extent), int32_t(stride), 0});
+        }
+        raw.type = type;
+        raw.dimensions = int32_t(n);
+        raw.host = static_cast<uint8_t *>(const_cast<void *>(array.data()));
+        raw.flags = tessera_buffer_flag_host_dirty;
+    }
+    const tessera_buffer_t *raw_buffer() const {
+        raw.dim = const_cast<tessera_dimension_t *>(dims.data());
+        return &raw;
+    }
+
+private:
+    nb::ndarray<nb::ro> array;
+    std::vector<tessera_dimension_t> dims;
+    mutable tessera_buffer_t raw{};
+};
+
+std::optional<Type> type_of_array(const nb::dlpack::dtype &t) {
+    using Code = nb::dlpack::dtype_code;
+    if (t.lanes != 1) return {};
+    switch (Code(t.code)) {
+    case Code::Int: return Int(t.bits);
+    case Code::UInt: return UInt(t.bits);
+    case Code::Float: return Float(t.bits);
+    case Code::Bfloat: return BFloat(t.bits);
+    case Code::Bool: return Bool();
+    default: return {};
+    }
+}
+
+nb::dlpack::dtype dtype_of(Type t) {
+    using Code = nb::dlpack::dtype_code;
+    const Code code = t.is_bool()     ? Code::Bool
+                      : t.is_bfloat() ? Code::Bfloat
+                      : t.is_float()  ? Code::Float
+                      : t.is_int()    ? Code::Int
+                                      : Code::UInt;
+    return {uint8_t(code), uint8_t(8 * t.bytes()), 1};
+}
+
+// Calls f with a value of the C++ type of the elements.
+template<typename F> decltype(auto) with_element(Type t, F f) {
+    if (t == Bool()) return f(bool());
+    if (t == Int(8)) return f(int8_t());
+    if (t == Int(16)) return f(int16_t());
+    if (t == Int(32)) return f(int32_t());
+    if (t == Int(64)) return f(int64_t());
+    if (t == UInt(8)) return f(uint8_t());
+    if (t == UInt(16)) return f(uint16_t());
+    if (t == UInt(32)) return f(uint32_t());
+    if (t == UInt(64)) return f(uint64_t());
+    if (t == Float(16)) return f(float16_t());
+    if (t == BFloat(16)) return f(bfloat16_t());
+    if (t == Float(32)) return f(float());
+    if (t == Float(64)) return f(double());
+    throw nb::type_error(str("elements of the type ", t, " cannot be seen from Python").c_str());
+}
+
+// Returns the address of an element. IndexError outside of the buffer.
+uint8_t *address_of(const Buffer<> &b, const std::vector<int> &pos) {
+    const BufferContents &c = b.contents();
+    c.check_is_here(here());
+    if (int(pos.size()) != b.dimensions())
+        throw nb::index_error(str("a Buffer of ", b.dimensions(),
+                                  " dimensions has no element with ", pos.size(), " coordinates")
+                                  .c_str());
+    int64_t offset = 0;
+    for (size_t d = 0; d < pos.size(); d++) {
+        const tessera_dimension_t &dim = c.raw.dim[d];
+        if (pos[d] < dim.min || pos[d] >= dim.min + dim.extent)
+            throw nb::index_error(str("the coordinate ", pos[d], " in dimension ", d,
+                                      " is outside of [", dim.min, ", ", dim.min + dim.extent - 1,
+                                      "]")
+                                      .c_str());
+        offset += int64_t(pos[d] - dim.min) * dim.stride;
+    }
+    if (!c.raw.host) throw nb::index_error("the Buffer has no memory");
+    return c.raw.host + offset * b.type().bytes();
+}
+
+nb::object element(const Buffer<> &b, const std::vector<int> &pos) {
+    const uint8_t *at = address_of(b, pos);
+    return with_element(b.type(), [&]<typename T>(T value) -> nb::object {
+        std::memcpy(&value, at, sizeof(T));
+        if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
+            return nb::float_(double(float(value)));
+        else
+            return nb::cast(value);
+    });
+}
+
+std::optional<std::vector<int>> as_position(const std::vector<nb::object> &key) {
+    std::vector<int> pos;
+    for (const nb::object &k : key) {
+        if (!PyIndex_Check(k.ptr())) return {};
+        const nb::object number = nb::steal(PyNumber_Index(k.ptr()));
+        pos.push_back(nb::cast<int>(number));
+    }
+    return pos;
+}
+
+// A part of the buffer: slices crop, and numbers take a dimension away.
+Buffer<> part(const Buffer<> &b, const std::vector<nb::object> &key) {
+    if (int(key.size()) != b.dimensions())
+        throw nb::index_error(str("a Buffer of ", b.dimensions(),
+                                  " dimensions wants as many slices, not ", key.size())
+                                  .c_str());
+    Buffer<> result = b;
+    for (int d = b.dimensions() - 1; d >= 0; d--) {
+        const nb::object &k = key[size_t(d)];
+        if (!PySlice_Check(k.ptr())) {
+            result = result.sliced(d, nb::cast<int>(k));
+            continue;
+        }
+        if (!k.attr("step").is_none() && nb::cast<int>(k.attr("step")) != 1)
+            throw nb::index_error("slices of a Buffer have no step: use NumPy's");
+        const int low = k.attr("start").is_none() ? b.min(d) : nb::cast<int>(k.attr("start"));
+        const int end =
+            k.attr("stop").is_none() ? b.min(d) + b.extent(d) : nb::cast<int>(k.attr("stop"));
+        result = result.cropped(d, low, end - low);
+    }
+    return result;
+}
+
+nb::object get(const Buffer<> &b, nb::handle index) {
+    const std::vector<nb::object> key = items(index);
+    if (const auto pos = as_position(key)) return element(b, *pos);
+    for (const nb::object &k : key) {
+        if (PySlice_Check(k.ptr())) return nb::cast(part(b, key));
+    }
+    return nb::cast(b(to_exprs(index), here()));
+}
+
+void set(const Buffer<> &b, nb::handle index, nb::handle value) {
+    const auto pos = as_position(items(index));
+    if (!pos)
+        throw nb::type_error("an element of a Buffer is set at integers; parts are set through "
+                             "NumPy: buffer.numpy()[...] = ...");
+    uint8_t *at = address_of(b, *pos);
+    const uint64_t bits = number_bits(b.type(), value, "the element");
+    std::memcpy(at, &bits, size_t(b.type().bytes()));
+    if (b.contents().raw.device) b.contents().raw.flags |= tessera_buffer_flag_host_dirty;
+}
+
+// The address, shape and strides in NumPy's order.
+struct Layout {
+    explicit Layout(const Buffer<> &b) {
+        b.contents().check_is_here();
+        for (int d = b.dimensions() - 1; d >= 0; d--) {
+            shape.push_back(size_t(b.extent(d)));
+            strides.push_back(b.stride(d));
+        }
+    }
+    std::vector<size_t> shape;
+    std::vector<int64_t> strides;
+};
+
+nb::object array_interface(const Buffer<> &b) {
+    Buffer<> newest = b;
+    newest.copy_to_host();
+    const Type t = b.type();
+    if (t.is_bfloat())
+        throw nb::attribute_error("NumPy's array interface has no bfloat16: use __dlpack__");
+    const Layout layout(b);
+    nb::list shape, strides;
+    for (size_t n : layout.shape) shape.append(n);
+    for (int64_t s : layout.strides) strides.append(s * t.bytes());
+    nb::dict d;
+    d["version"] = 3;
+    d["shape"] = nb::tuple(shape);
+    d["strides"] = nb::tuple(strides);
+    d["typestr"] = nb::str(str(t.bytes() > 1 ? "<" : "|",
+                               t.is_bool()    ? "b"
+                               : t.is_float() ? "f"
+                               : t.is_int()   ? "i"
+                                              : "u",
+                               t.bytes())
+                               .c_str());
+    d["data"] = nb::make_tuple(uint64_t(uintptr_t(b.contents().raw.host)), false);
+    return d;
+}
+
+nb::object dlpack(nb::handle self, nb::args, nb::kwargs) {
+    Buffer<> b = nb::cast<Buffer<>>(self);
+    b.copy_to_host();
+    const Layout layout(b);
+    nb::ndarray<> array(b.contents().raw.host, layout.shape.size(), layout.shape.data(), self,
+                        layout.strides.data(), dtype_of(b.type()), nb::device::cpu::value, 0);
+    return nb::cast(array);
+}
+
+nb::object numpy_dtype(Type t) {
+    if (t.is_bfloat()) return nb::module_::import_("ml_dtypes").attr("bfloat16");
+    const std::string name = t.is_bool() ? "bool" : str(t);
+    return nb::module_::import_("numpy").attr("dtype")(nb::str(name.c_str()));
+}
+
+nb::object as_numpy(nb::handle self) {
+    const Buffer<> b = nb::cast<Buffer<>>(self);
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    if (!b.type().is_bfloat()) return numpy.attr("asarray")(self);
+    // The bits as integers, seen as ml_dtypes' type.
+    const nb::object bits = nb::cast(b).attr("_reinterpreted")(nb::cast(UInt(16)));
+    return numpy.attr("asarray")(bits).attr("view")(numpy_dtype(b.type()));
+}
+
+std::string shape_text(const Buffer<> &b) {
+    std::vector<std::string> numbers;
+    for (int d = b.dimensions() - 1; d >= 0; d--) numbers.push_back(str(b.extent(d)));
+    return str("(", join(numbers), numbers.size() == 1 ? ",)" : ")");
+}
+
+void define_shape(nb::class_<Buffer<>> &c) {
+    c.def("dimensions", [](const Buffer<> &b) { return b.dimensions(); })
+        .def(
+            "dim", [](const Buffer<> &b, int d) { return b.dim(d); }, "dimension"_a)
+        .def("width", [](const Buffer<> &b) { return b.width(); })
+        .def("height", [](const Buffer<> &b) { return b.height(); })
+        .def("channels", [](const Buffer<> &b) { return b.channels(); })
+        .def("left", [](const Buffer<> &b) { return b.left(); })
+        .def("right", [](const Buffer<> &b) { return b.right(); })
+        .def("top", [](const Buffer<> &b) { return b.top(); })
+        .def("bottom", [](const Buffer<> &b) { return b.bottom(); })
+        .def("number_of_elements", [](const Buffer<> &b) { return b.number_of_elements(); })
+        .def("size_in_bytes", [](const Buffer<> &b) { return b.size_in_bytes(); })
+        .def(
+            "contains",
+            [](const Buffer<> &b, const std::vector<int> &pos) { return b.contains(pos); },
+            "position"_a)
+        .def_prop_ro(
+            "shape",
+            [](const Buffer<> &b) {
+                nb::list shape;
+                for (int d = b.dimensions() - 1; d >= 0; d--) shape.append(b.extent(d));
+                return nb::tuple(shape);
+            },
+            "The extents in NumPy's order: dimension 0 is the last axis.")
+        .def_prop_ro(
+            "mins",
+            [](const Buffer<> &b) {
+                nb::list mins;
+                for (int d = 0; d < b.dimensions(); d++) mins.append(b.min(d));
+                return nb::tuple(mins);
+            },
+            "The least coordinate in each dimension, dimension 0 first.")
+        .def_prop_ro(
+            "dtype", [](const Buffer<> &b) { return numpy_dtype(b.type()); },
+            "The type of the elements as NumPy's dtype.")
+        .def_prop_ro("ndim", [](const Buffer<> &b) { return b.dimensions(); });
+}
+
+void define_changes(nb::class_<Buffer<>> &c) {
+    using Rect = std::vector<std::pair<int, int>>;
+    c.def(
+         "crop", [](Buffer<> &b, int d, int min, int extent) { b.crop(d, min, extent); },
+         "dimension"_a, "min"_a, "extent"_a)
+        .def(
+            "cropped",
+            [](const Buffer<> &b, int d, int min, int extent) { return b.cropped(d, min, extent); },
+            "dimension"_a, "min"_a, "extent"_a)
+        .def(
+            "cropped", [](const Buffer<> &b, const Rect &rect) { return b.cropped(rect); },
+            "rect"_a)
+        .def(
+            "slice", [](Buffer<> &b, int d, int pos) { b.slice(d, pos); }, "dimension"_a,
+            "position"_a)
+        .def(
+            "sliced", [](const Buffer<> &b, int d, int pos) { return b.sliced(d, pos); },
+            "dimension"_a, "position"_a)
+        .def(
+            "embed", [](Buffer<> &b, int d, int pos) { b.embed(d, pos); }, "dimension"_a,
+            "position"_a = 0)
+        .def(
+            "embedded", [](const Buffer<> &b, int d, int pos) { return b.embedded(d, pos); },
+            "dimension"_a, "position"_a = 0)
+        .def("add_dimension", [](Buffer<> &b) { b.add_dimension(); })
+        .def(
+            "translate", [](Buffer<> &b, int d, int delta) { b.translate(d, delta); },
+            "dimension"_a, "delta"_a)
+        .def(
+            "translate", [](Buffer<> &b, const std::vector<int> &delta) { b.translate(delta); },
+            "delta"_a)
+        .def(
+            "translated",
+            [](const Buffer<> &b, int d, int delta) { return b.translated(d, delta); },
+            "dimension"_a, "delta"_a)
+        .def(
+            "translated",
+            [](const Buffer<> &b, const std::vector<int> &delta) { return b.translated(delta); },
+            "delta"_a)
+        .def(
+            "set_min", [](Buffer<> &b, const std::vector<int> &mins) { b.set_min(mins); }, "mins"_a)
+        .def(
+            "transpose", [](Buffer<> &b, int d1, int d2) { b.transpose(d1, d2); }, "d1"_a, "d2"_a)
+        .def(
+            "transpose", [](Buffer<> &b, const std::vector<int> &order) { b.transpose(order); },
+            "order"_a)
+        .def(
+            "transposed", [](const Buffer<> &b, int d1, int d2) { return b.transposed(d1, d2); },
+            "d1"_a, "d2"_a)
+        .def(
+            "transposed",
+            [](const Buffer<> &b, const std::vector<int> &order) { return b.transposed(order); },
+            "order"_a)
+        .def(
+            "reverse_axes",
+            [](const Buffer<> &b) {
+                std::vector<int> order;
+                for (int d = b.dimensions() - 1; d >= 0; d--) order.push_back(d);
+                return b.transposed(order);
+            },
+            "Returns the same memory with the order of dimensions turned round.")
+        .def(
+            "copy", [](const Buffer<> &b) { return b.copy(); },
+            "Returns new memory with the same elements.")
+        .def(
+            "copy_from",
+            [](Buffer<> &b, nb::handle from) { b.copy_from(to_buffer(from, "copy_from")); },
+            "src"_a, "Overwrites the elements whose coordinates both have.")
+        .def(
+            "fill",
+            [](const Buffer<> &b, nb::handle value) {
+                const uint64_t bits = number_bits(b.type(), value, "fill");
+                with_element(b.type(), [&]<typename T>(T v) {
+                    std::memcpy(&v, &bits, sizeof(T));
+                    b.as<T>().fill(v);
+                });
+            },
+            "value"_a, "Sets all elements.")
+        .def(
+            "all_equal",
+            [](const Buffer<> &b, nb::handle value) {
+                const uint64_t bits = number_bits(b.type(), value, "all_equal");
+                return with_element(b.type(), [&]<typename T>(T v) {
+                    std::memcpy(&v, &bits, sizeof(T));
+                    return b.as<T>().all_equal(v);
+                });
+            },
+            "value"_a)
+        .def(
+            "for_each_element",
+            [](const Buffer<> &b, nb::callable f) {
+                for_each_position(b.contents(), [&](const int *pos) {
+                    f(nb::cast(std::vector<int>(pos, pos + b.dimensions())));
+                });
+            },
+            "f"_a, "Calls f with a list of coordinates for each element.");
+}
+
+void define_device(nb::class_<Buffer<>> &c) {
+    c.def(
+         "copy_to_host",
+         [](Buffer<> &b) {
+             const Location at = here();
+             nb::gil_scoped_release no_gil;
+             b.copy_to_host(nullptr, at);
+         },
+         "Copies the elements here, if those on a device are newer.")
+        .def(
+            "copy_to_device",
+            [](Buffer<> &b, const Target &t) {
+                const Location at = here();
+                nb::gil_scoped_release no_gil;
+                b.copy_to_device(t, nullptr, at);
+            },
+            "target"_a = Target(), "Copies the elements to the device, if those here are newer.")
+        .def("device_sync",
+             [](Buffer<> &b) {
+                 const Location at = here();
+                 nb::gil_scoped_release no_gil;
+                 b.device_sync(nullptr, at);
+             })
+        .def("device_free", [](Buffer<> &b) { b.device_free(nullptr, here()); })
+        .def("device_dirty", [](const Buffer<> &b) { return b.device_dirty(); })
+        .def("host_dirty", [](const Buffer<> &b) { return b.host_dirty(); })
+        .def(
+            "set_host_dirty", [](Buffer<> &b, bool dirty) { b.set_host_dirty(dirty); },
+            "dirty"_a = true)
+        .def(
+            "set_device_dirty", [](Buffer<> &b, bool dirty) { b.set_device_dirty(dirty); },
+            "dirty"_a = true)
+        .def("has_device_allocation", [](const Buffer<> &b) { return b.has_device_allocation(); });
+}
+
+}  // namespace
+
+bool is_array(nb::handle object) {
+    return nb::hasattr(object, "__dlpack__") || nb::hasattr(object, "__array_interface__") ||
+           PyMemoryView_Check(object.ptr());
+}
+
+Buffer<> to_buffer(nb::handle object, const std::string &what, bool reverse_axes,
+                   const std::string &name, bool writable) {
+    if (nb::isinstance<Buffer<>>(object)) return nb::cast<Buffer<>>(object);
+    std::optional<Type> type;
+    nb::object array = nb::borrow(object);
+    // NumPy knows bfloat16 only by name.
+    if (nb::hasattr(object, "dtype") && nb::hasattr(object, "view") &&
+        nb::hasattr(object.attr("dtype"), "name") &&
+        nb::cast<std::string>(nb::str(object.attr("dtype").attr("name"))) == "bfloat16") {
+        type = BFloat(16);
+        array = object.attr("view")("uint16");
+    }
+    nb::ndarray<nb::ro> view;
+    if (writable) {
+        nb::ndarray<> own;
+        if (!nb::try_cast(array, own))
+            throw nb::type_error(str(what, ": a ", class_of(object),
+                                     " is no Buffer and no array that can be written")
+                                     .c_str());
+    }
+    if (!nb::try_cast(array, view))
+        throw nb::type_error(
+            str(what, ": a ", class_of(object), " is no Buffer and no array").c_str());
+    if (view.device_type() != nb::device::cpu::value)
+        throw nb::type_error(str(what, ": the array is on a device").c_str());
+    if (!type) type = type_of_array(view.dtype());
+    if (!type)
+        throw nb::type_error(str(what, ": no Buffer has elements of the array's type").c_str());
+    return Buffer<>(ArrayView(view, *type, reverse_axes, what), name);
+}
+
+uint64_t number_bits(Type t, nb::handle value, const std::string &what) {
+    auto refuse = [&] {
+        throw nb::type_error(
+            str(what, ": ", nb::cast<std::string>(nb::repr(value)), " is no ", t).c_str());
+    };
+    std::optional<uint64_t> bits;
+    if (t.is_float()) {
+        const double number = PyFloat_AsDouble(value.ptr());
+        if (number == -1 && PyErr_Occurred()) {
+            PyErr_Clear();
+            refuse();
+        }
+        if (t == Float(16)) return float16_t(float(number)).to_bits();
+        if (t.is_bfloat()) return bfloat16_t(float(number)).to_bits();
+        bits = detail::bits_as(t, number);
+    } else if (PyIndex_Check(value.ptr())) {
+        const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
+        int overflow = 0;
+        const long long n = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+        if (overflow > 0) {
+            const unsigned long long large = PyLong_AsUnsignedLongLong(number.ptr());
+            if (!PyErr_Occurred()) bits = detail::bits_as(t, uint64_t(large));
+            PyErr_Clear();
+        } else if (!overflow) {
+            bits = detail::bits_as(t, int64_t(n));
+        }
+    }
+    if (!bits) refuse();
+    return *bits;
+}
+
+void bind_buffer(nb::module_ &m) {
+    nb::class_<BufferDimension>(m, "BufferDimension",
+                                "One dimension of a Buffer, and the range of its coordinates.")
+        .def("min", &BufferDimension::min)
+        .def("max", &BufferDimension::max)
+        .def("extent", &BufferDimension::extent)
+        .def("stride", &BufferDimension::stride,
+             "Returns the distance of neighbours, in elements.");
+    nb::class_<Buffer<>> c(m, "Buffer",
+                           "An array in memory: input, output or constant of a pipeline. Axis j of "
+                           "a NumPy array of n axes is dimension n - 1 - j.");
+    c.def(
+         "__init__",
+         [](Buffer<> *b, const TypeLike &type, const std::vector<int> &sizes,
+            const std::vector<int> &order, const std::string &name) {
+             const Type t = type.get();
+             const Location at = here();
+             called_at(
+                 at, [&] { new (b) Buffer<>(make_contents(t, dense_shape(sizes, order), name)); });
+         },
+         "type"_a, "sizes"_a, "storage_order"_a = std::vector<int>(), "name"_a = "",
+         "Allocates memory, of these extents, dimension 0 first. storage_order lists the "
+         "dimensions, innermost first.")
+        .def(
+            "__init__",
+            [](Buffer<> *b, nb::handle array, const std::string &name, bool reverse_axes) {
+                new (b) Buffer<>(to_buffer(array, "Buffer", reverse_axes, name));
+            },
+            "array"_a, "name"_a = "", "reverse_axes"_a = true,
+            "Shares the memory of an array: anything with DLPack or the buffer protocol.")
+        .def_static(
+            "make_scalar",
+            [](const TypeLike &t, const std::string &name) {
+                return Buffer<>::make_scalar(t.get(), name);
+            },
+            "type"_a, "name"_a = "")
+        .def_static(
+            "make_interleaved",
+            [](const TypeLike &t, int w, int h, int ch, const std::string &name) {
+                return Buffer<>::make_interleaved(t.get(), w, h, ch, name);
+            },
+            "type"_a, "width"_a, "height"_a, "channels"_a, "name"_a = "",
+            "Allocates x, y, c with the channels of a pixel side by side.")
+        .def_static(
+            "make_with_shape_of",
+            [](const Buffer<> &other, const std::string &name) {
+                return Buffer<>::make_with_shape_of(other, name);
+            },
+            "buffer"_a, "name"_a = "")
+        .def("name", [](const Buffer<> &b) { return b.name(); })
+        .def(
+            "set_name", [](Buffer<> &b, const std::string &name) { b.set_name(name); }, "name"_a)
+        .def("type", [](const Buffer<> &b) { return b.type(); })
+        .def("defined", &Buffer<>::defined)
+        .def(
+            "same_as", [](const Buffer<> &a, const Buffer<> &b) { return a.same_as(b); }, "other"_a)
+        .def("__getitem__", &get, "position"_a)
+        .def("__setitem__", &set, "position"_a, "value"_a)
+        .def_prop_ro("__array_interface__", &array_interface)
+        .def("__dlpack__", &dlpack)
+        .def("__dlpack_device__", [](const Buffer<> &) { return std::pair(1, 0); })
+        .def("numpy", &as_numpy, "Returns a NumPy array of the same memory.")
+        .def("_reinterpreted",
+             [](const Buffer<> &b, Type t) {
+                 Buffer<> seen(b.contents().alias());
+                 seen.contents().raw.type = t;
+                 return seen;
+             })
+        .def("__len__",
+             [](const Buffer<> &b) {
+                 if (b.dimensions() == 0)
+                     throw nb::type_error("a Buffer without dimensions has no length");
+                 return b.extent(b.dimensions() - 1);
+             })
+        .def("__repr__",
+             [](const Buffer<> &b) {
+                 if (!b.defined()) return std::string("<undefined Buffer>");
+                 return str("<Buffer ", b.name(), b.name().empty() ? "" : " ", "of shape ",
+                            shape_text(b), " ", b.type(), ">");
+             })
+        .def("__getstate__",
+             [](nb::handle self) {
+                 return nb::make_tuple(as_numpy(self).attr("copy")(), self.attr("mins"),
+                                       self.attr("name")());
+             })
+        .def("__setstate__", [](Buffer<> &b, nb::tuple state) {
+            new (&b) Buffer<>(to_buffer(state[0], "Buffer", true, nb::cast<std::string>(state[2])));
+            b.set_min(nb::cast<std::vector<int>>(nb::list(state[1])));
+        });
+    define_shape(c);
+    define_changes(c);
+    define_device(c);
+    m.def(
+        "load_image",
+        [](const std::string &path) {
+            const Location at = here();
+            nb::gil_scoped_release no_gil;
+            return load_image(path, at);
+        },
+        "path"_a, "Reads a PNG, PGM or PPM file into dimensions x, y and, unless it is grey, c.");
+    m.def(
+        "save_image",
+        [](nb::handle image, const std::string &path) {
+            const Location at = here();
+            const Buffer<> b = to_buffer(image, "save_image");
+            nb::gil_scoped_release no_gil;
+            convert_and_save_image(b, path, at);
+        },
+        "image"_a, "path"_a, "Writes a PNG, PGM or PPM file, by the ending of the path.");
+}
+
+}  // namespace tessera::python
