@@ -2,6 +2,7 @@
 
 // What all bindings share: nanobind's casters, each of which every source has to see, and
 // conversions from Python to the language.
+#include <functional>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -58,13 +59,18 @@ Region to_region(nb::handle objects);
 // Returns the items of a list or tuple, or the object alone.
 std::vector<nb::object> items(nb::handle object);
 
+// Says what an object is to a function, for errors: a text, or a function that makes one where it
+// is wanted.
+struct What : std::function<std::string()> {
+    using function::function;
+    What(const char *text) : function([text] { return std::string(text); }) {}
+};
 // Returns a Buffer of an array (anything with DLPack or the buffer protocol), which shares its
-// memory; a Buffer as it is. `what` names it in errors.
-Buffer<> to_buffer(nb::handle object, const std::string &what, bool reverse_axes = true,
+// memory; a Buffer as it is.
+Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes = true,
                    const std::string &name = "", bool writable = false);
-// Returns the bytes of a number as one of the type; TypeError if it is none. `what` names it in the
-// error.
-uint64_t number_bits(Type t, nb::handle value, const std::string &what);
+// Returns the bytes of a number as one of the type; TypeError if it is none.
+uint64_t number_bits(Type t, nb::handle value, const What &what);
 bool is_array(nb::handle object);
 // Returns the class's name, as errors show it.
 std::string class_of(nb::handle object);

@@ -5,16 +5,16 @@ namespace tessera::python {
 namespace {
 
 // Keeps an array of Python's alive for the Buffer that describes it.
-class ArrayView {
+template<typename Array> class ArrayView {
 public:
-    ArrayView(nb::ndarray<nb::ro> given, Type type, bool reverse_axes, const std::string &what)
+    ArrayView(Array given, Type type, bool reverse_axes, const What &what)
         : array(std::move(given)) {
         const size_t n = array.ndim();
         for (size_t d = 0; d < n; d++) {
             const size_t axis = reverse_axes ? n - 1 - d : d;
             const int64_t extent = int64_t(array.shape(axis)), stride = array.stride(axis);
             if (extent > INT32_MAX || stride > INT32_MAX || stride < INT32_MIN)
-                throw nb::value_error(str(what, ": an extent or stride of ",
+                throw nb::value_error(str(what(), ": an extent or stride of ",
                                           std::max(extent, stride), " does not fit 32 bits")
                                           .c_str());
             dims.push_back({0, int32_t(extent), int32_t(stride), 0});
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    nb::ndarray<nb::ro> array;
+    Array array;
     std::vector<tessera_dimension_t> dims;
     mutable tessera_buffer_t raw{};
 };
@@ -409,41 +409,55 @@ bool is_array(nb::handle object) {
            PyMemoryView_Check(object.ptr());
 }
 
-Buffer<> to_buffer(nb::handle object, const std::string &what, bool reverse_axes,
-                   const std::string &name, bool writable) {
-    if (nb::isinstance<Buffer<>>(object)) return nb::cast<Buffer<>>(object);
-    std::optional<Type> type;
-    nb::object array = nb::borrow(object);
-    // NumPy knows bfloat16 only by name.
-    if (nb::hasattr(object, "dtype") && nb::hasattr(object, "view") &&
-        nb::hasattr(object.attr("dtype"), "name") &&
-        nb::cast<std::string>(nb::str(object.attr("dtype").attr("name"))) == "bfloat16") {
-        type = BFloat(16);
-        array = object.attr("view")("uint16");
-    }
-    nb::ndarray<nb::ro> view;
-    if (writable) {
-        nb::ndarray<> own;
-        if (!nb::try_cast(array, own))
-            throw nb::type_error(str(what, ": a ", class_of(object),
-                                     " is no Buffer and no array that can be written")
-                                     .c_str());
-    }
-    if (!nb::try_cast(array, view))
-        throw nb::type_error(
-            str(what, ": a ", class_of(object), " is no Buffer and no array").c_str());
-    if (view.device_type() != nb::device::cpu::value)
-        throw nb::type_error(str(what, ": the array is on a device").c_str());
-    if (!type) type = type_of_array(view.dtype());
+namespace {
+
+template<typename Array> Buffer<> of_array(Array &&array, std::optional<Type> type,
+                                           bool reverse_axes, const What &what,
+                                           const std::string &name) {
+    if (array.device_type() != nb::device::cpu::value)
+        throw nb::type_error(str(what(), ": the array is on a device").c_str());
+    if (!type) type = type_of_array(array.dtype());
     if (!type)
-        throw nb::type_error(str(what, ": no Buffer has elements of the array's type").c_str());
-    return Buffer<>(ArrayView(view, *type, reverse_axes, what), name);
+        throw nb::type_error(str(what(), ": no Buffer has elements of the array's type").c_str());
+    return Buffer<>(ArrayView(std::forward<Array>(array), *type, reverse_axes, what), name);
 }
 
-uint64_t number_bits(Type t, nb::handle value, const std::string &what) {
+// Returns true for an array of ml_dtypes' bfloat16, which neither DLPack nor the buffer protocol
+// knows.
+bool is_bfloat16(nb::handle object) {
+    return nb::hasattr(object, "dtype") && nb::hasattr(object, "view") &&
+           nb::cast<std::string>(object.attr("dtype").attr("__str__")()) == "bfloat16";
+}
+
+}  // namespace
+
+Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes, const std::string &name,
+                   bool writable) {
+    if (Py_TYPE(object.ptr()) == reinterpret_cast<PyTypeObject *>(nb::type<Buffer<>>().ptr()))
+        return *nb::inst_ptr<Buffer<>>(object);
+    nb::ndarray<> array;
+    if (nb::try_cast(object, array))
+        return of_array(std::move(array), {}, reverse_axes, what, name);
+    nb::ndarray<nb::ro> readable;
+    if (!writable && nb::try_cast(object, readable))
+        return of_array(std::move(readable), {}, reverse_axes, what, name);
+    PyErr_Clear();  // the array may have said why it is not written to
+    if (is_bfloat16(object)) {
+        const nb::object bits = object.attr("view")("uint16");
+        if (nb::try_cast(bits, array))
+            return of_array(std::move(array), BFloat(16), reverse_axes, what, name);
+        if (!writable && nb::try_cast(bits, readable))
+            return of_array(std::move(readable), BFloat(16), reverse_axes, what, name);
+    }
+    throw nb::type_error(str(what(), ": a ", class_of(object), " is no Buffer and no array",
+                             writable ? " that can be written" : "")
+                             .c_str());
+}
+
+uint64_t number_bits(Type t, nb::handle value, const What &what) {
     auto refuse = [&] {
         throw nb::type_error(
-            str(what, ": ", nb::cast<std::string>(nb::repr(value)), " is no ", t).c_str());
+            str(what(), ": ", nb::cast<std::string>(nb::repr(value)), " is no ", t).c_str());
     };
     std::optional<uint64_t> bits;
     if (t.is_float()) {

@@ -39,19 +39,38 @@ Expr of_float(double value) {
 
 }  // namespace
 
-Location here() {
+namespace {
+
+// Returns the name of the file that a code object is of; null for one of this package.
+const char *users_file(nb::handle code) {
     static const std::string package = [] {
-        const nb::object file = nb::module_::import_("tessera").attr("__file__");
-        const std::string path = nb::cast<std::string>(file);
+        const std::string path =
+            nb::cast<std::string>(nb::module_::import_("tessera").attr("__file__"));
         return path.substr(0, path.rfind('/') + 1);
     }();
-    nb::object frame = nb::borrow(reinterpret_cast<PyObject *>(PyEval_GetFrame()));
-    while (frame.is_valid() && !frame.is_none()) {
+    // Lines of one function follow one another. The reference keeps the address from being
+    // another's.
+    static nb::handle last;
+    static const char *file;
+    if (!code.is(last)) {
+        const std::string name = nb::cast<std::string>(code.attr("co_filename"));
+        file = name.compare(0, package.size(), package) == 0 ? nullptr : interned(name);
+        if (last.is_valid()) last.dec_ref();
+        last = code.inc_ref();
+    }
+    return file;
+}
+
+}  // namespace
+
+Location here() {
+    auto *innermost = PyEval_GetFrame();
+    if (!innermost) return {};
+    nb::object frame = nb::borrow(reinterpret_cast<PyObject *>(innermost));
+    while (!frame.is_none()) {
         auto *f = reinterpret_cast<PyFrameObject *>(frame.ptr());
         const nb::object code = nb::steal(reinterpret_cast<PyObject *>(PyFrame_GetCode(f)));
-        const std::string file = nb::cast<std::string>(code.attr("co_filename"));
-        if (file.compare(0, package.size(), package) != 0)
-            return {interned(file), uint32_t(PyFrame_GetLineNumber(f))};
+        if (const char *file = users_file(code)) return {file, uint32_t(PyFrame_GetLineNumber(f))};
         frame = frame.attr("f_back");
     }
     return {};
@@ -61,17 +80,40 @@ std::string class_of(nb::handle object) {
     return nb::cast<std::string>(object.type().attr("__name__"));
 }
 
+namespace {
+
+// Converts an object of a class of the language.
+struct Conversion {
+    PyObject *type;
+    Expr (*convert)(nb::handle);
+};
+template<typename T> Conversion conversion() {
+    return {nb::type<T>().ptr(), [](nb::handle h) { return Expr(*nb::inst_ptr<T>(h)); }};
+}
+
+// Classes are found by their address, which is quicker than isinstance().
+const Conversion *conversion_of(nb::handle object) {
+    static const Conversion known[] = {conversion<Expr>(),
+                                       conversion<Var>(),
+                                       conversion<FuncRef>(),
+                                       conversion<RVar>(),
+                                       conversion<Param<>>(),
+                                       conversion<RDom>(),
+                                       conversion<FuncTupleElementRef>()};
+    auto *type = reinterpret_cast<PyObject *>(Py_TYPE(object.ptr()));
+    for (const Conversion &c : known) {
+        if (c.type == type) return &c;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
 std::optional<Expr> as_expr(nb::handle object) {
-    if (const auto *given = as<Expr>(object)) return *given;
-    if (const auto *v = as<Var>(object)) return Expr(*v);
-    if (const auto *f = as<FuncRef>(object)) return Expr(*f);
+    if (const Conversion *c = conversion_of(object)) return c->convert(object);
     if (PyBool_Check(object.ptr())) return Expr(object.ptr() == Py_True);
     if (PyLong_Check(object.ptr())) return of_int(object);
     if (PyFloat_Check(object.ptr())) return of_float(PyFloat_AsDouble(object.ptr()));
-    if (const auto *v = as<RVar>(object)) return Expr(*v);
-    if (const auto *p = as<Param<>>(object)) return Expr(*p);
-    if (const auto *r = as<RDom>(object)) return Expr(*r);
-    if (const auto *f = as<FuncTupleElementRef>(object)) return Expr(*f);
     // Scalars of NumPy's, with the type that they have.
     const bool may_be = nb::hasattr(object, "dtype") && nb::hasattr(object, "item") &&
                         nb::cast<int>(nb::getattr(object, "ndim", nb::int_(1))) == 0;

@@ -6,7 +6,7 @@ namespace {
 void set(Param<> &p, nb::handle value) {
     const Location at = here();
     detail::set_scalar(*p.parameter(), p.type(),
-                       number_bits(p.type(), value, str("Param ", p.name())), at);
+                       number_bits(p.type(), value, [&] { return str("Param ", p.name()); }), at);
 }
 
 void bind_dimension(nb::module_ &m) {
@@ -83,7 +83,7 @@ void bind_image_param(nb::module_ &m) {
         .def(
             "set",
             [](ImageParam &p, nb::handle buffer) {
-                p.set(to_buffer(buffer, str("ImageParam ", p.name())), here());
+                p.set(to_buffer(buffer, [&] { return str("ImageParam ", p.name()); }), here());
             },
             "buffer"_a, "Sets the Buffer or array that realize() passes: shared, not copied.")
         .def("get", [](const ImageParam &p) { return p.get(here()); })

@@ -4,6 +4,8 @@
 namespace tessera::python {
 namespace {
 
+std::string text_of(nb::handle object) { return nb::cast<std::string>(object.attr("__str__")()); }
+
 std::vector<Argument> to_arguments(nb::handle objects) {
     std::vector<Argument> list;
     for (nb::handle o : objects) {
@@ -40,7 +42,8 @@ bool are_sizes(nb::handle what) {
 std::vector<Buffer<>> to_outputs(nb::handle what) {
     std::vector<Buffer<>> outputs;
     for (const nb::object &b : items(what))
-        outputs.push_back(to_buffer(b, str("output ", outputs.size()), true, "", true));
+        outputs.push_back(
+            to_buffer(b, [&] { return str("output ", outputs.size()); }, true, "", true));
     return outputs;
 }
 
@@ -97,14 +100,17 @@ void call(const Callable &callable, nb::args args, nb::kwargs kwargs) {
         } else {
             throw nb::type_error(str("argument ", i, " (", w.name, ") is missing").c_str());
         }
-        const std::string what = str("argument ", i, " (", w.name, ")");
+        const std::pair which(i, &w.name);
+        const auto what = [&which] {
+            return str("argument ", which.first, " (", *which.second, ")");
+        };
         if (w.is_scalar()) {
             passed.push_back({w.type, number_bits(w.type, given, what)});
             continue;
         }
         const Buffer<> b = to_buffer(given, what, true, "", w.is_output());
         if (b.type() != w.type || b.dimensions() != w.dimensions) {
-            throw nb::type_error(str(what, ": ", nb::cast<std::string>(nb::repr(nb::cast(b))),
+            throw nb::type_error(str(what(), ": ", nb::cast<std::string>(nb::repr(nb::cast(b))),
                                      "; wanted ", int(w.dimensions),
                                      w.dimensions == 1 ? " dimension of " : " dimensions of ",
                                      w.type)
@@ -169,8 +175,7 @@ template<typename C> void define_texts(nb::class_<C> &c) {
            const Target &target) {
             const Location at = here();
             std::map<OutputFileType, std::string> paths;
-            for (auto [type, path] : files)
-                paths[nb::cast<OutputFileType>(type)] = nb::cast<std::string>(nb::str(path));
+            for (auto [type, path] : files) paths[nb::cast<OutputFileType>(type)] = text_of(path);
             const std::vector<Argument> args = to_arguments(arguments);
             nb::gil_scoped_release no_gil;
             pipeline_of(f, at).compile_to(paths, args, function, target, at);
@@ -333,9 +338,7 @@ void bind_pipeline(nb::module_ &m) {
             "__init__",
             [](AutoschedulerParams *p, const std::string &name, const nb::dict &options) {
                 std::map<std::string, std::string> texts;
-                for (auto [key, value] : options)
-                    texts[nb::cast<std::string>(nb::str(key))] =
-                        nb::cast<std::string>(nb::str(value));
+                for (auto [key, value] : options) texts[text_of(key)] = text_of(value);
                 new (p) AutoschedulerParams(name, texts);
             },
             "name"_a = "", "options"_a = nb::dict());
