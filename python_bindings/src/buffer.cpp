@@ -101,7 +101,7 @@ uint8_t *address_of(const Buffer<> &b, const std::vector<int> &pos) {
 nb::object element(const Buffer<> &b, const std::vector<int> &pos) {
     const uint8_t *at = address_of(b, pos);
     return with_element(b.type(), [&]<typename T>(T value) -> nb::object {
-        std::memcpy(&value, at, sizeof(T));
+        std::memcpy(static_cast<void *>(&value), at, sizeof(T));
         if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
             return nb::float_(double(float(value)));
         else
@@ -342,7 +342,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
             [](const Buffer<> &b, nb::handle value) {
                 const uint64_t bits = number_bits(b.type(), value, "fill");
                 with_element(b.type(), [&]<typename T>(T v) {
-                    std::memcpy(&v, &bits, sizeof(T));
+                    std::memcpy(static_cast<void *>(&v), &bits, sizeof(T));
                     b.as<T>().fill(v);
                 });
             },
@@ -352,7 +352,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
             [](const Buffer<> &b, nb::handle value) {
                 const uint64_t bits = number_bits(b.type(), value, "all_equal");
                 return with_element(b.type(), [&]<typename T>(T v) {
-                    std::memcpy(&v, &bits, sizeof(T));
+                    std::memcpy(static_cast<void *>(&v), &bits, sizeof(T));
                     return b.as<T>().all_equal(v);
                 });
             },

@@ -139,7 +139,6 @@ template<typename C> Pipeline pipeline_of(C &c, const Location &at) {
 }
 
 template<typename C> void define_texts(nb::class_<C> &c) {
-    using Files = std::vector<std::pair<OutputFileType, std::string>>;
     const std::pair<const char *, OutputFileType> texts[] = {
         {"lowered_stmt", OutputFileType::stmt},
         {"conceptual_stmt", OutputFileType::conceptual_stmt},
