@@ -7,26 +7,17 @@ header that is not the first include of the source of its name is compiled, too:
 it is complete. With --all, every source is compiled. A file that has passed and not changed is not compiled
 again: see source_check.py.
 """
-import argparse
-import pathlib
 import subprocess
 import sys
 
-from source_check import check_changed, closure, direct_includes, read, read_before, touched
+from source_check import check_changed, closure, command_line, direct_includes, read_before, touched
 
 # The build compiles several sources at a time in these folders. Those of the runtime are compiled
 # one by one.
 compiled_together = ("src", "autoscheduler", "tools/run")
 compiled_one_by_one = ("src/runtime",)
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("root", type=pathlib.Path)
-parser.add_argument("--compiler", default="g++")
-parser.add_argument("--system-include", action="append", default=[])
-parser.add_argument("--cache", type=pathlib.Path)
-parser.add_argument("--jobs", type=int, default=2)
-parser.add_argument("--all", action="store_true", help="compile every source")
-options = parser.parse_args()
+options = command_line(__doc__, "--compiler", "g++")
 
 root = options.root.resolve()
 folders = [root / name for name in ("src", "include", ".")]

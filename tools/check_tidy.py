@@ -5,23 +5,14 @@ it names all that it uses, which builds of several sources at a time do not show
 source is. The tests are left out, and the peers of the benchmarks: what those include need not be
 installed. A file that has passed and not changed is not read again: see source_check.py.
 """
-import argparse
-import pathlib
 import subprocess
 import sys
 
-from source_check import check_changed, touched
+from source_check import check_changed, command_line, touched
 
 checked = ("src", "autoscheduler", "apps", "bench", "tools")
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("root", type=pathlib.Path)
-parser.add_argument("--tidy", default="clang-tidy-22")
-parser.add_argument("--system-include", action="append", default=[])
-parser.add_argument("--cache", type=pathlib.Path)
-parser.add_argument("--jobs", type=int, default=2)
-parser.add_argument("--all", action="store_true", help="read all sources")
-options = parser.parse_args()
+options = command_line(__doc__, "--tidy", "clang-tidy-22")
 
 root = options.root.resolve()
 # The tools share the random programs of the fuzz tests; those are read as includes only.

@@ -3,12 +3,26 @@
 A file is checked again only if it, or a project file that it includes, or the command that checks
 it has changed since it last passed: a cache file remembers a hash for each.
 """
+import argparse
 import concurrent.futures
 import functools
 import hashlib
 import json
+import pathlib
 import re
 import subprocess
+
+
+def command_line(description, option, tool):
+    """The arguments of such a check: `option` names the program that reads a file, by default `tool`."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument(option, default=tool)
+    parser.add_argument("--system-include", action="append", default=[])
+    parser.add_argument("--cache", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--all", action="store_true", help="read every source")
+    return parser.parse_args()
 
 
 @functools.cache

@@ -1,6 +1,6 @@
 #pragma once
 
-// What all bindings share: nanobind's casters, each of which every source has to see, and
+// All bindings share this: nanobind's casters, each of which every source has to see, and
 // conversions from Python to the language.
 #include <functional>
 #include <nanobind/nanobind.h>
@@ -18,6 +18,8 @@ namespace tessera::python {
 
 using namespace nb::literals;
 
+// Sets the folder of this package, with a slash at its end: lines there are not the user's.
+void set_package(const std::string &folder);
 // Returns the line of the user's that calls the binding, outside of this package.
 Location here();
 
@@ -79,7 +81,8 @@ std::string class_of(nb::handle object);
 class Arguments {
 public:
     Arguments(const char *function, nb::args args, nb::kwargs kwargs);
-    // Takes the argument of this name, which `index` is the place of.
+    // Take the next argument by position, or else the one of this name. The first throws TypeError
+    // if it is missing.
     nb::object take(const char *name);
     nb::object take_or(const char *name, nb::object otherwise);
     size_t positional() const { return args.size(); }

@@ -6,7 +6,7 @@
 namespace tessera::python {
 namespace {
 
-// Of the place of each line a Location keeps a pointer: the names of files stay for ever.
+// Returns a name of a file that stays for ever: a Location keeps a pointer to it.
 const char *interned(const std::string &file) {
     static auto *files = new std::set<std::string>;
     return files->insert(file).first->c_str();
@@ -27,7 +27,7 @@ Expr of_int(nb::handle object) {
     return Expr(int64_t(value));
 }
 
-// As the peer's do, constants are float32: one that loses digits is warned of.
+// Constants are float32, as in Halide: one that loses digits is warned of.
 Expr of_float(double value) {
     if (std::isfinite(value) && double(float(value)) != value) {
         const std::string text = str("the constant ", value, " is rounded to a float32; f64(",
@@ -37,24 +37,23 @@ Expr of_float(double value) {
     return Expr(float(value));
 }
 
-}  // namespace
-
-namespace {
+// The folder of this package. It is set when that is imported: to ask Python for it in a static
+// initializer could let another thread in, which would then wait for the initializer.
+std::string &package() {
+    static auto *folder = new std::string;
+    return *folder;
+}
 
 // Returns the name of the file that a code object is of; null for one of this package.
 const char *users_file(nb::handle code) {
-    static const std::string package = [] {
-        const std::string path =
-            nb::cast<std::string>(nb::module_::import_("tessera").attr("__file__"));
-        return path.substr(0, path.rfind('/') + 1);
-    }();
     // Lines of one function follow one another. The reference keeps the address from being
     // another's.
     static nb::handle last;
     static const char *file;
     if (!code.is(last)) {
         const std::string name = nb::cast<std::string>(code.attr("co_filename"));
-        file = name.compare(0, package.size(), package) == 0 ? nullptr : interned(name);
+        const bool is_own = !package().empty() && name.starts_with(package());
+        file = is_own ? nullptr : interned(name);
         if (last.is_valid()) last.dec_ref();
         last = code.inc_ref();
     }
@@ -62,6 +61,8 @@ const char *users_file(nb::handle code) {
 }
 
 }  // namespace
+
+void set_package(const std::string &folder) { package() = folder; }
 
 Location here() {
     auto *innermost = PyEval_GetFrame();

@@ -4,6 +4,7 @@
 NB_MODULE(_tessera, m) {
     using namespace tessera::python;
     m.doc() = "Tessera's language and compiler.";
+    m.def("_set_package", &set_package);
     bind_errors(m);
     bind_types(m);
     bind_expr(m);

@@ -1,5 +1,4 @@
 #include "bindings.h"
-#include <filesystem>
 
 namespace tessera::python {
 namespace {
@@ -61,10 +60,11 @@ nb::object realize(Pipeline p, nb::handle what, const Target &target) {
         return of_realization(*result);
     }
     std::vector<Buffer<>> outputs = to_outputs(what);
-    nb::gil_scoped_release no_gil;
-    p.realize(RealizationArg(outputs), target, at);
-    for (Buffer<> &b : outputs) b.copy_to_host(nullptr, at);
-    nb::gil_scoped_acquire gil;
+    {
+        nb::gil_scoped_release no_gil;
+        p.realize(RealizationArg(outputs), target, at);
+        for (Buffer<> &b : outputs) b.copy_to_host(nullptr, at);
+    }
     return nb::none();
 }
 

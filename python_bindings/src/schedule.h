@@ -3,6 +3,118 @@
 
 namespace tessera::python {
 
+// Defines the directives for GPUs, as define_directives() those for loops.
+template<typename C> void define_gpu_directives(nb::class_<C> &c) {
+    constexpr auto same = nb::rv_policy::none;
+    auto over_loops = [&](const char *name, auto apply, const char *doc) {
+        c.def(
+            name,
+            [apply](C &s, nb::args loops) -> C & {
+                apply(s, to_loops(loops));
+                return s;
+            },
+            same, doc);
+    };
+    // The directives take one to three loops.
+#define ONE_TO_THREE(directive)                                                                    \
+    [](C &s, const std::vector<VarOrRVar> &v) {                                                    \
+        const Location at = here();                                                                \
+        if (v.size() == 1)                                                                         \
+            s.directive(v[0], DeviceAPI::Default_GPU, at);                                         \
+        else if (v.size() == 2)                                                                    \
+            s.directive(v[0], v[1], DeviceAPI::Default_GPU, at);                                   \
+        else if (v.size() == 3)                                                                    \
+            s.directive(v[0], v[1], v[2], DeviceAPI::Default_GPU, at);                             \
+        else                                                                                       \
+            throw nb::type_error(#directive " takes one to three loops");                          \
+    }
+    over_loops("gpu_blocks", ONE_TO_THREE(gpu_blocks), "Makes the iterations blocks of a kernel.");
+    over_loops("gpu_threads", ONE_TO_THREE(gpu_threads),
+               "Makes the iterations threads of a block.");
+#undef ONE_TO_THREE
+    over_loops(
+        "gpu_warps",
+        [](C &s, const std::vector<VarOrRVar> &v) {
+            if (v.size() == 2)
+                s.gpu_warps(v[0], v[1], here());
+            else if (v.size() == 1)
+                s.gpu_warps(v[0], here());
+            else
+                throw nb::type_error("gpu_warps takes one or two loops");
+        },
+        "Makes the iterations warps of a block.");
+    c.def(
+         "gpu_lanes",
+         [](C &s, const LoopVar &v) -> C & {
+             return s.gpu_lanes(v.get(), DeviceAPI::Default_GPU, here());
+         },
+         "var"_a, same, "Makes the iterations lanes of a warp.")
+        .def(
+            "gpu_single_thread",
+            [](C &s) -> C & { return s.gpu_single_thread(DeviceAPI::Default_GPU, here()); }, same)
+        .def(
+            "gpu_resident_blocks",
+            [](C &s, const ExprLike &blocks) -> C & {
+                return s.gpu_resident_blocks(blocks, here());
+            },
+            "blocks"_a, same)
+        .def(
+            "persistent",
+            [](C &s, const ExprLike &blocks) -> C & { return s.persistent(blocks, here()); },
+            "blocks"_a = 1, same)
+        .def(
+            "tensorize",
+            [](C &s, nb::args loops, TensorInstruction instruction) -> C & {
+                const std::vector<VarOrRVar> v = to_loops(loops);
+                if (v.size() == 1) return s.tensorize(v[0], instruction, here());
+                if (v.size() == 3) return s.tensorize(v[0], v[1], v[2], instruction, here());
+                throw nb::type_error("tensorize takes columns, rows and sum, or one of them");
+            },
+            "loops"_a, "instruction"_a, same,
+            "Makes these loops of a product of matrices instructions of tensor cores.")
+        .def(
+            "gpu_tile",
+            [](C &s, nb::args args, nb::kwargs kwargs) -> C & {
+                size_t loops = 0;
+                while (loops < args.size() && !PyLong_Check(args[loops].ptr()) &&
+                       !nb::isinstance<Expr>(args[loops]) &&
+                       !nb::isinstance<TailStrategy>(args[loops]))
+                    loops++;
+                size_t sizes = 0;
+                while (loops + sizes < args.size() &&
+                       !nb::isinstance<TailStrategy>(args[loops + sizes]))
+                    sizes++;
+                if (sizes < 1 || sizes > 3 || (loops != 2 * sizes && loops != 3 * sizes))
+                    throw nb::type_error("gpu_tile takes loops, blocks and threads, and a size for "
+                                         "each of one to three dimensions");
+                std::vector<VarOrRVar> v;
+                std::vector<Expr> n;
+                for (size_t i = 0; i < loops; i++) v.push_back(to_loop(args[i]));
+                for (size_t i = 0; i < sizes; i++) n.push_back(to_expr(args[loops + i]));
+                TailStrategy tail = loops + sizes < args.size()
+                                        ? nb::cast<TailStrategy>(args[loops + sizes])
+                                        : TailStrategy::Auto;
+                if (kwargs.contains("tail")) tail = nb::cast<TailStrategy>(kwargs["tail"]);
+                const DeviceAPI api = DeviceAPI::Default_GPU;
+                const Location at = here();
+                if (sizes == 1 && loops == 2) return s.gpu_tile(v[0], v[1], n[0], tail, api, at);
+                if (sizes == 1) return s.gpu_tile(v[0], v[1], v[2], n[0], tail, api, at);
+                if (sizes == 2 && loops == 4)
+                    return s.gpu_tile(v[0], v[1], v[2], v[3], n[0], n[1], tail, api, at);
+                if (sizes == 2)
+                    return s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], tail, api,
+                                      at);
+                if (loops == 6)
+                    return s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], n[2], tail,
+                                      api, at);
+                return s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], n[0], n[1],
+                                  n[2], tail, api, at);
+            },
+            same,
+            "Splits loops into blocks and the threads of a block: gpu_tile(x, y, xi, yi, 32, 8), "
+            "or with names for the blocks before xi.");
+}
+
 // Defines the directives that a Func and a Stage have in common for the class of either. Each
 // returns the object.
 template<typename C> void define_directives(nb::class_<C> &c) {
@@ -155,115 +267,7 @@ template<typename C> void define_directives(nb::class_<C> &c) {
         .def(
             "unscheduled", [](C &s) { s.unscheduled(here()); },
             "Says that it is meant to have no schedule.");
-
-    // ---- GPUs ----
-    auto over_loops = [&](const char *name, auto apply, const char *doc) {
-        c.def(
-            name,
-            [apply](C &s, nb::args loops) -> C & {
-                apply(s, to_loops(loops));
-                return s;
-            },
-            same, doc);
-    };
-    // The directives take one to three loops.
-#define ONE_TO_THREE(directive)                                                                    \
-    [](C &s, const std::vector<VarOrRVar> &v) {                                                    \
-        const Location at = here();                                                                \
-        if (v.size() == 1)                                                                         \
-            s.directive(v[0], DeviceAPI::Default_GPU, at);                                         \
-        else if (v.size() == 2)                                                                    \
-            s.directive(v[0], v[1], DeviceAPI::Default_GPU, at);                                   \
-        else if (v.size() == 3)                                                                    \
-            s.directive(v[0], v[1], v[2], DeviceAPI::Default_GPU, at);                             \
-        else                                                                                       \
-            throw nb::type_error(#directive " takes one to three loops");                          \
-    }
-    over_loops("gpu_blocks", ONE_TO_THREE(gpu_blocks), "Makes the iterations blocks of a kernel.");
-    over_loops("gpu_threads", ONE_TO_THREE(gpu_threads),
-               "Makes the iterations threads of a block.");
-#undef ONE_TO_THREE
-    over_loops(
-        "gpu_warps",
-        [](C &s, const std::vector<VarOrRVar> &v) {
-            if (v.size() == 2)
-                s.gpu_warps(v[0], v[1], here());
-            else if (v.size() == 1)
-                s.gpu_warps(v[0], here());
-            else
-                throw nb::type_error("gpu_warps takes one or two loops");
-        },
-        "Makes the iterations warps of a block.");
-    c.def(
-         "gpu_lanes",
-         [](C &s, const LoopVar &v) -> C & {
-             return s.gpu_lanes(v.get(), DeviceAPI::Default_GPU, here());
-         },
-         "var"_a, same, "Makes the iterations lanes of a warp.")
-        .def(
-            "gpu_single_thread",
-            [](C &s) -> C & { return s.gpu_single_thread(DeviceAPI::Default_GPU, here()); }, same)
-        .def(
-            "gpu_resident_blocks",
-            [](C &s, const ExprLike &blocks) -> C & {
-                return s.gpu_resident_blocks(blocks, here());
-            },
-            "blocks"_a, same)
-        .def(
-            "persistent",
-            [](C &s, const ExprLike &blocks) -> C & { return s.persistent(blocks, here()); },
-            "blocks"_a = 1, same)
-        .def(
-            "tensorize",
-            [](C &s, nb::args loops, TensorInstruction instruction) -> C & {
-                const std::vector<VarOrRVar> v = to_loops(loops);
-                if (v.size() == 1) return s.tensorize(v[0], instruction, here());
-                if (v.size() == 3) return s.tensorize(v[0], v[1], v[2], instruction, here());
-                throw nb::type_error("tensorize takes columns, rows and sum, or one of them");
-            },
-            "loops"_a, "instruction"_a, same,
-            "Makes these loops of a product of matrices instructions of tensor cores.")
-        .def(
-            "gpu_tile",
-            [](C &s, nb::args args, nb::kwargs kwargs) -> C & {
-                size_t loops = 0;
-                while (loops < args.size() && !PyLong_Check(args[loops].ptr()) &&
-                       !nb::isinstance<Expr>(args[loops]) &&
-                       !nb::isinstance<TailStrategy>(args[loops]))
-                    loops++;
-                size_t sizes = 0;
-                while (loops + sizes < args.size() &&
-                       !nb::isinstance<TailStrategy>(args[loops + sizes]))
-                    sizes++;
-                if (sizes < 1 || sizes > 3 || (loops != 2 * sizes && loops != 3 * sizes))
-                    throw nb::type_error("gpu_tile takes loops, blocks and threads, and a size for "
-                                         "each of one to three dimensions");
-                std::vector<VarOrRVar> v;
-                std::vector<Expr> n;
-                for (size_t i = 0; i < loops; i++) v.push_back(to_loop(args[i]));
-                for (size_t i = 0; i < sizes; i++) n.push_back(to_expr(args[loops + i]));
-                TailStrategy tail = loops + sizes < args.size()
-                                        ? nb::cast<TailStrategy>(args[loops + sizes])
-                                        : TailStrategy::Auto;
-                if (kwargs.contains("tail")) tail = nb::cast<TailStrategy>(kwargs["tail"]);
-                const DeviceAPI api = DeviceAPI::Default_GPU;
-                const Location at = here();
-                if (sizes == 1 && loops == 2) return s.gpu_tile(v[0], v[1], n[0], tail, api, at);
-                if (sizes == 1) return s.gpu_tile(v[0], v[1], v[2], n[0], tail, api, at);
-                if (sizes == 2 && loops == 4)
-                    return s.gpu_tile(v[0], v[1], v[2], v[3], n[0], n[1], tail, api, at);
-                if (sizes == 2)
-                    return s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], tail, api,
-                                      at);
-                if (loops == 6)
-                    return s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], n[2], tail,
-                                      api, at);
-                return s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], n[0], n[1],
-                                  n[2], tail, api, at);
-            },
-            same,
-            "Splits loops into blocks and the threads of a block: gpu_tile(x, y, xi, yi, 32, 8), "
-            "or with names for the blocks before xi.");
+    define_gpu_directives(c);
 }
 
 }  // namespace tessera::python

@@ -25,6 +25,7 @@ from ._tessera import _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
 
 __version__ = "0.1.0"
 
+_tessera._set_package(_os.path.join(_os.path.dirname(__file__), ""))
 _atexit.register(_tessera._unset_handlers)
 
 

@@ -75,8 +75,7 @@ public:
     int call(std::span<const CallableArgument> args, JITUserContext *context = nullptr,
              Location at = Here::current()) const;
 
-    // What a call takes, in this order: the names, types and dimensions of its arguments, and of
-    // its outputs.
+    // Returns the arguments of a call and then its outputs: their names, types and dimensions.
     const std::vector<Argument> &arguments() const;
 
     // Returns the Callable as a std::function. Throws RuntimeError now if these are not the
