@@ -10,6 +10,8 @@ packages+=(llvm-22-dev libzstd-dev zlib1g-dev libxml2-dev libpng-dev libtiff-dev
 # Tests, command lines, formatting, checks of the sources, the report of sizes.
 packages+=(doctest-dev libz3-dev qemu-user libcli11-dev clang-format-22 clang-tidy-22
            universal-ctags)
+# The Python package and its tests; the rest of what it needs is installed by python_environment.sh.
+packages+=(python3-dev python3-venv)
 
 missing=()
 for package in "${packages[@]}"; do
