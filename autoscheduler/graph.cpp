@@ -179,7 +179,7 @@ Box estimated(const FunctionNode &f, const program::Schedule &schedule,
     for (size_t d = 0; d < f.function->args.size(); d++) {
         const Symbol arg = f.function->args[d];
         EstimatedSpan span(f, d, estimates);
-        for (const auto &[e, at] : directives_of<program::EstimateDirective>(f, schedule)) {
+        for (const auto &[e, at, order] : directives_of<program::EstimateDirective>(f, schedule)) {
             if (e.var == arg) span.take(e.min, e.extent, at);
         }
         if (!f.function->output_buffers.empty() && f.function->output_buffers[0]) {
@@ -188,7 +188,7 @@ Box estimated(const FunctionNode &f, const program::Schedule &schedule,
             span.take(c.min_estimate, c.extent_estimate, {});
             span.take(c.min, c.extent, {});
         }
-        for (const auto &[b, at] : directives_of<program::BoundDirective>(f, schedule)) {
+        for (const auto &[b, at, order] : directives_of<program::BoundDirective>(f, schedule)) {
             if (b.var == arg) span.take(b.min, b.extent, at);
         }
         box.push_back(span.span());
@@ -203,7 +203,7 @@ void unite(Box &box, const Box &other) {
 }  // namespace
 
 std::optional<Span> Graph::estimate_of(const FunctionNode &f, size_t dimension) const {
-    for (const auto &[e, at] : directives_of<program::EstimateDirective>(f, by_hand)) {
+    for (const auto &[e, at, order] : directives_of<program::EstimateDirective>(f, by_hand)) {
         const auto extent = estimates.number(e.extent);
         if (e.var != f.function->args[dimension] || !extent) continue;
         const int64_t min = estimates.number(e.min).value_or(0);

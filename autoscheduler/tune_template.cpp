@@ -8,7 +8,6 @@
 #include "lang/func.h"
 #include "lang/jit_externs.h"
 #include "program/print_schedule.h"
-#include "program/saved_schedule.h"
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -20,8 +19,9 @@ class TemplateSearch {
 public:
     TemplateSearch(const Pipeline &pipeline, const ScheduleTemplate &schedule, const Target &target,
                    const TuneOptions &options)
-        : schedule(schedule), options(options), outputs(outputs_of(pipeline)), saved(outputs),
-          algorithm(outputs), graph(algorithm, program::schedule_of(outputs)),
+        : schedule(schedule), options(options), outputs(outputs_of(pipeline)),
+          before(program::schedule_of(outputs, program::Levels::Late)), algorithm(outputs),
+          graph(algorithm, program::schedule_of(outputs)),
           workload(pipeline.program(), algorithm, graph, target,
                    detail::compile_externs(pipeline.get_jit_externs(), driver::jit_target(target))),
           random(options.seed) {
@@ -39,7 +39,7 @@ public:
             measures() ? search() : look_up();
             return result();
         } catch (...) {
-            saved.restore();
+            program::replace_schedule(outputs, before);
             throw;
         }
     }
@@ -58,7 +58,7 @@ private:
 
     // A schedule that was not there before. Nothing: it was, or the choices make none.
     std::optional<Candidate> candidate(const Decide &decide) {
-        saved.restore();
+        program::replace_schedule(outputs, before);
         std::string refusal;
         Candidate c;
         c.chosen = knobs.call(schedule, decide, refusal);
@@ -226,7 +226,7 @@ private:
         TemplateResult r;
         static_cast<TemplateTrial &>(r) = as_result(*best[0]);
         for (const Trial &t : trials) r.trials.push_back(as_result(t));
-        saved.restore();
+        program::replace_schedule(outputs, before);
         std::string refusal;
         knobs.call(schedule, as_in(best[0]->candidate.chosen), refusal);
         if (!refusal.empty())
@@ -249,7 +249,7 @@ private:
     const ScheduleTemplate &schedule;
     const TuneOptions &options;
     const std::vector<program::FunctionRef> outputs;
-    const program::SavedSchedule saved;
+    const program::Schedule before;
     const program::Algorithm algorithm;
     const Graph graph;
     const Workload workload;

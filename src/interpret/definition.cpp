@@ -85,7 +85,7 @@ private:
     std::deque<std::vector<tessera_buffer_t *>> output_buffers;
     std::unordered_map<Symbol, Value> parameters;
     StageState *binding = nullptr;
-    const FunctionContents *caller = nullptr;  // whose definition is being evaluated
+    FunctionContents *caller = nullptr;  // whose definition is being evaluated
     std::unordered_map<const Call *, FunctionState *> callees;
     std::deque<std::string> texts;
     std::vector<Result> results;
@@ -234,13 +234,14 @@ FunctionState &DefinitionRun::callee(const Call &call) {
     FunctionState *&known = callees[&call];
     if (!known) {
         if (!caller) throw InternalError(str("a call of ", call.callee, " outside of a function"));
-        known = &state_of(*program::callee_of(call, *caller));
+        const program::FunctionRef callee = program::callee_of(call, *caller);
+        known = &state_of(callee ? *callee : *caller);
     }
     return *known;
 }
 
 void DefinitionRun::run_tape(FunctionState &f, Tape &tape) {
-    const FunctionContents *outer = std::exchange(caller, f.contents);
+    FunctionContents *outer = std::exchange(caller, f.contents);
     tape.run_bound(*this);
     caller = outer;
 }

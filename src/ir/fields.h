@@ -81,7 +81,7 @@ uint64_t hash(const Field &field) {
         return std::bit_cast<uint64_t>(field);
     } else if constexpr (std::is_same_v<Field, Alignment>) {
         return mix(uint64_t(field.modulus), uint64_t(field.remainder));
-    } else if constexpr (std::is_same_v<Field, Ref<const Referent>>) {
+    } else if constexpr (std::is_same_v<Field, Ref<Referent>>) {
         return 0;
     } else {
         return uint64_t(field);
@@ -108,7 +108,7 @@ bool equal(const Field &a, const Field &b, Same &&same, SameSymbol &&same_symbol
         return same_symbol(a, b);
     } else if constexpr (std::is_same_v<Field, double>) {
         return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
-    } else if constexpr (std::is_same_v<Field, Ref<const Referent>>) {
+    } else if constexpr (std::is_same_v<Field, Ref<Referent>>) {
         return true;
     } else {
         return a == b;

@@ -34,9 +34,9 @@ enum class ArgumentKind : uint8_t { Scalar, InputBuffer, OutputBuffer, Storage }
 struct Argument {
     Symbol name;
     ArgumentKind kind = ArgumentKind::Scalar;
-    Type type;                          // of the scalar, or of the buffer's elements
-    int dimensions = 0;                 // of the buffer
-    Ref<const Referent> referent = {};  // the parameter, image or buffer that the caller passes
+    Type type;                    // of the scalar, or of the buffer's elements
+    int dimensions = 0;           // of the buffer
+    Ref<Referent> referent = {};  // the parameter, image or buffer that the caller passes
     // An output has here the function whose values it holds, and which of them.
     Symbol func = {};
     int value_index = 0;

@@ -110,7 +110,7 @@ Expr StringImm::make(std::string value) {
     return finish<Expr>(n);
 }
 
-Expr Variable::make(Type type, Symbol name, Ref<const Referent> referent) {
+Expr Variable::make(Type type, Symbol name, Ref<Referent> referent) {
     require(type.defined() && name.defined(), "Variable", "no type or no name");
     auto *n = new Variable;
     n->type = type;
@@ -119,7 +119,7 @@ Expr Variable::make(Type type, Symbol name, Ref<const Referent> referent) {
     return finish<Expr>(n);
 }
 
-Expr BufferProperty::make(Symbol buffer, BufferField field, int dim, Ref<const Referent> referent) {
+Expr BufferProperty::make(Symbol buffer, BufferField field, int dim, Ref<Referent> referent) {
     require(buffer.defined() && dim >= 0, "BufferProperty", "no buffer or dimension ", dim);
     auto *n = new BufferProperty;
     n->type = field == BufferField::Host     ? Handle()
@@ -255,7 +255,7 @@ Expr Let::make(Symbol name, Expr value, Expr body) {
 }
 
 Expr Call::make(Type type, Symbol callee, CallKind kind, int value_index, std::vector<Expr> args,
-                Ref<const Referent> referent) {
+                Ref<Referent> referent) {
     require(callee.defined() && type.defined(), "Call", "no callee or no type");
     require_defined(args, "Call", "argument");
     auto *n = new Call;
@@ -605,7 +605,7 @@ Stmt Evaluate::make(Expr value) {
 }
 
 Stmt Prefetch::make(Symbol name, std::vector<Type> types, Region bounds, Expr condition, Stmt body,
-                    CallKind kind, Ref<const Referent> referent) {
+                    CallKind kind, Ref<Referent> referent) {
     require_bool(condition, "Prefetch");
     require_defined(body, "Prefetch", "body");
     auto *n = new Prefetch;

@@ -127,8 +127,8 @@ struct StringImm final : NodeOf<StringImm, ExprNode, NodeKind::StringImm> {
 // A loop variable, let-bound value, scalar parameter, or pointer to a tessera_buffer_t (Handle).
 struct Variable final : NodeOf<Variable, ExprNode, NodeKind::Variable> {
     Symbol name;
-    Ref<const Referent> referent;  // a scalar parameter or reduction domain that it stands for
-    static Expr make(Type type, Symbol name, Ref<const Referent> referent = {});
+    Ref<Referent> referent;  // a scalar parameter or reduction domain that it stands for
+    static Expr make(Type type, Symbol name, Ref<Referent> referent = {});
     using Fields = FieldList<&Variable::type, &Variable::name, &Variable::referent>;
 };
 
@@ -137,8 +137,8 @@ struct BufferProperty final : NodeOf<BufferProperty, ExprNode, NodeKind::BufferP
     Symbol buffer;
     BufferField field = BufferField::Min;
     int dim = 0;
-    Ref<const Referent> referent;  // the image parameter that it is a property of, if any
-    static Expr make(Symbol buffer, BufferField field, int dim, Ref<const Referent> referent = {});
+    Ref<Referent> referent;  // the image parameter that it is a property of, if any
+    static Expr make(Symbol buffer, BufferField field, int dim, Ref<Referent> referent = {});
     using Fields = FieldList<&BufferProperty::buffer, &BufferProperty::field, &BufferProperty::dim,
                              &BufferProperty::referent>;
 };
@@ -226,9 +226,9 @@ struct Call final : NodeOf<Call, ExprNode, NodeKind::Call> {
     CallKind call_kind = CallKind::Func;
     int value_index = 0;  // which of a Func's several values
     std::vector<Expr> args;
-    Ref<const Referent> referent;  // the function or image, kept alive; none for a self-reference
+    Ref<Referent> referent;  // the function or image, kept alive; none for a self-reference
     static Expr make(Type type, Symbol callee, CallKind kind, int value_index,
-                     std::vector<Expr> args, Ref<const Referent> referent = {});
+                     std::vector<Expr> args, Ref<Referent> referent = {});
     // A call of a C function by its name (an ExternCall), or of an intrinsic by one of the names
     // below.
     enum CallType : uint8_t { Extern, PureExtern, Intrinsic, PureIntrinsic };
@@ -436,9 +436,9 @@ struct Prefetch final : NodeOf<Prefetch, StmtNode, NodeKind::Prefetch> {
     Expr condition;
     Stmt body;
     CallKind call_kind = CallKind::Func;
-    Ref<const Referent> referent;  // the image, kept alive; none for a function
+    Ref<Referent> referent;  // the image, kept alive; none for a function
     static Stmt make(Symbol name, std::vector<Type> types, Region bounds, Expr condition, Stmt body,
-                     CallKind kind = CallKind::Func, Ref<const Referent> referent = {});
+                     CallKind kind = CallKind::Func, Ref<Referent> referent = {});
     using Fields =
         FieldList<&Prefetch::name, &Prefetch::types, &Prefetch::bounds, &Prefetch::condition,
                   &Prefetch::body, &Prefetch::call_kind, &Prefetch::referent>;

@@ -1,5 +1,4 @@
 #include "lang/extern.h"
-#include "program/changes.h"
 #include <mutex>
 
 namespace tessera {
@@ -9,6 +8,7 @@ namespace {
 struct Registry {
     std::mutex mutex;
     std::map<std::string, void *> functions;
+    program::Version version;
 };
 
 Registry &registry() {
@@ -23,10 +23,12 @@ std::map<std::string, void *> registered_externs() {
     return registry().functions;
 }
 
+const program::Version &version_of_externs() { return registry().version; }
+
 bool register_extern(const char *name, void *address) {
     std::lock_guard lock(registry().mutex);
     registry().functions[name] = address;
-    program::note_change();
+    registry().version.note_change();
     return true;
 }
 

@@ -173,7 +173,7 @@ Stage Func::update(int i, Location at) const {
 }
 
 Func &Func::apply(const program::FuncDirective &directive, Location at,
-                  const Ref<const program::LateLevel> &late) {
+                  const Ref<program::LateLevel> &late) {
     program::apply(*contents, directive, at, late);
     return *this;
 }

@@ -349,7 +349,7 @@ public:
 private:
     static Func from_image(const BufferContentsRef &image, Location at);
     Func &apply(const program::FuncDirective &directive, Location at,
-                const Ref<const program::LateLevel> &late = {});
+                const Ref<program::LateLevel> &late = {});
     const program::Definition &update_definition(int i, Location at) const;
     void require_defined(const char *what, Location at) const;
     Pipeline &own_pipeline(const Location &at = {}) const;

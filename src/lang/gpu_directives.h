@@ -22,7 +22,13 @@ namespace detail {
 
 // CompileError if `api` is that of another kind of device than CUDA's.
 void require_cuda(DeviceAPI api, const char *directive, const Location &at);
-// The loops of one GPU directive get their kind all together, or none does.
+using program::StageDirective;
+// The directives that a tile consists of.
+std::vector<StageDirective> tile(const program::StageRef &s, const std::vector<VarOrRVar> &previous,
+                                 const std::vector<VarOrRVar> &outers,
+                                 const std::vector<VarOrRVar> &inners,
+                                 const std::vector<Expr> &factors,
+                                 const std::vector<TailStrategy> &tails, Location at);
 void set_gpu_kinds(const program::StageRef &s, const std::vector<VarOrRVar> &blocks,
                    const std::vector<VarOrRVar> &threads, LoopKind innermost, DeviceAPI api,
                    const char *directive, Location at);

@@ -1,7 +1,6 @@
 #include "lang/image_param.h"
 #include "ir/mutator.h"
 #include "program/apply_checks.h"
-#include "program/changes.h"
 
 namespace tessera {
 namespace {
@@ -40,7 +39,7 @@ Expr Dimension::extent_estimate() const {
 }
 
 Expr Dimension::constraint(const Expr &e, const char *directive, Location at) const {
-    program::note_change();
+    parameter->version.note_change();
     if (!e.defined()) return e;
     program::require_parameters_only(e, directive, at);
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
@@ -96,7 +95,7 @@ OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Location at) {
                                    element));
     }
     parameter()->host_alignment = bytes;
-    program::note_change();
+    parameter()->version.note_change();
     return *this;
 }
 

@@ -1,7 +1,6 @@
 #include "lang/loop_level.h"
 #include "base/dialect.h"
 #include "lang/func.h"
-#include "program/changes.h"
 
 namespace tessera {
 
@@ -18,7 +17,7 @@ LoopLevel::LoopLevel(const Stage &stage, const VarOrRVar &v, Location at)
 void LoopLevel::set(const LoopLevel &other, Location at) {
     if (*locked) throw CompileError(at, "a LoopLevel cannot be set after lock()");
     late->level = other.now();
-    program::note_change();
+    late->version.note_change();
 }
 
 LoopLevel &LoopLevel::lock(Location at) {
@@ -27,8 +26,8 @@ LoopLevel &LoopLevel::lock(Location at) {
     return *this;
 }
 
-Ref<const program::LateLevel> LoopLevel::later() const {
-    return *locked ? Ref<const program::LateLevel>() : Ref<const program::LateLevel>(late);
+Ref<program::LateLevel> LoopLevel::later() const {
+    return *locked ? Ref<program::LateLevel>() : late;
 }
 
 void LoopLevel::require_locked(const Location &at) const {

@@ -51,7 +51,7 @@ public:
     // For the compiler: the place as it is, and where it is once it is set.
     const program::LoopLevel &now() const { return late->level; }
     // Null if it is locked.
-    Ref<const program::LateLevel> later() const;
+    Ref<program::LateLevel> later() const;
 
 private:
     void require_locked(const Location &at) const;

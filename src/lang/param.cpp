@@ -2,7 +2,6 @@
 #include "ir/printer.h"
 #include "lang/var.h"
 #include "program/apply_checks.h"
-#include "program/changes.h"
 #include <cmath>
 
 namespace tessera::detail {
@@ -57,7 +56,7 @@ Expr value_for(const program::Parameter &p, const Expr &e, const char *directive
 void set_limits(program::Parameter &p, const Expr &min, const Expr &max, Location at) {
     if (min.defined()) p.min_value = value_for(p, min, "set_min_value", at);
     if (max.defined()) p.max_value = value_for(p, max, "set_max_value", at);
-    program::note_change();
+    p.version.note_change();
 }
 
 void set_estimate(program::Parameter &p, const Expr &value, Location at) {

@@ -5,7 +5,6 @@
 #include "lang/image_param.h"
 #include "lang/pipeline_contents.h"
 #include "program/apply_checks.h"
-#include "program/changes.h"
 #include "program/environment.h"
 #include "program/print_schedule.h"
 #include "program/schedule_json.h"
@@ -178,21 +177,21 @@ void Pipeline::add_requirement(const WrittenExpr &condition, const std::vector<E
         spaced.push_back(e);
     }
     get(at).program.requirements.push_back({condition, spaced, at});
-    program::note_change();
+    get(at).version.note_change();
 }
 
 void Pipeline::add_pass(std::function<ir::Stmt(const ir::Stmt &)> pass, const Location &at) {
     get(at).program.custom_passes.push_back(std::move(pass));
-    program::note_change();
+    get(at).version.note_change();
 }
 void Pipeline::clear_custom_lowering_passes(Location at) {
     get(at).program.custom_passes.clear();
-    program::note_change();
+    get(at).version.note_change();
 }
 
 void Pipeline::trace_pipeline(Location at) {
     get(at).program.trace_pipeline = true;
-    program::note_change();
+    get(at).version.note_change();
 }
 
 std::string Pipeline::schedule_as_cpp(Location at) const {
@@ -230,7 +229,7 @@ const std::map<std::string, JITExtern> &Pipeline::get_jit_externs(Location at) c
 
 void Pipeline::set_jit_externs(const std::map<std::string, JITExtern> &externs, Location at) {
     get(at).externs = externs;
-    program::note_change();
+    get(at).version.note_change();
 }
 
 }  // namespace tessera

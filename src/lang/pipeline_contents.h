@@ -3,6 +3,7 @@
 #include "lang/extern.h"
 #include "lang/func.h"
 #include "lang/pipeline.h"
+#include "program/dependencies.h"
 #include <deque>
 #include <mutex>
 
@@ -14,9 +15,11 @@ struct PipelineContents {
     JITHandlers handlers;
     std::map<std::string, JITExtern> externs;
 
+    program::Version version;  // counts changes of these
+
     // The code that was compiled last for a target.
     struct Compiled : driver::Prepared {
-        uint64_t changes = 0;
+        program::Dependencies dependencies;
     };
     std::mutex mutex;
     using CompiledRef = std::shared_ptr<const Compiled>;
@@ -31,7 +34,7 @@ struct PipelineContents {
     Target target_for(const Target &given);
 
 private:
-    CompiledRef compile_now(const Target &target, uint64_t changes);
+    CompiledRef compile_now(const Target &target);
 };
 
 namespace detail {

@@ -2,7 +2,6 @@
 #include "lang/image_param.h"
 #include "lang/jit_externs.h"
 #include "lang/pipeline_contents.h"
-#include "program/changes.h"
 #include "program/environment.h"
 #include <algorithm>
 
@@ -95,18 +94,20 @@ PipelineContents::CompiledRef PipelineContents::compile(const Target &target) {
     auto found = std::ranges::find(compiled, target, &decltype(compiled)::value_type::first);
     if (found == compiled.end()) found = compiled.insert(found, {target, {}});
     CompiledRef &entry = found->second;
-    uint64_t changes = program::count_of_changes();
-    if (entry && entry->changes == changes) return entry;
+    if (entry && entry->dependencies.are_unchanged()) return entry;
     try {
-        return entry = with_large_stack([&] { return compile_now(target, changes); });
+        return entry = with_large_stack([&] { return compile_now(target); });
     } catch (...) {
         last_target = Target();  // the next run without a target is not for this one
         throw;
     }
 }
 
-PipelineContents::CompiledRef PipelineContents::compile_now(const Target &target,
-                                                            uint64_t changes) {
+PipelineContents::CompiledRef PipelineContents::compile_now(const Target &target) {
+    auto now = std::make_shared<Compiled>();
+    now->dependencies = program::Dependencies(program);
+    now->dependencies.add(version);
+    now->dependencies.add(detail::version_of_externs());
     program::Environment env = program::find_transitive_calls(program.outputs);
     for (const program::FunctionRef &f : env.order) {
         f->frozen = true;
@@ -114,11 +115,9 @@ PipelineContents::CompiledRef PipelineContents::compile_now(const Target &target
     }
     program::Program complete = program;
     complete.compiled_externs = detail::parameters_of_externs(externs, env);
-    auto now = std::make_shared<Compiled>();
     now->code = driver::compile(complete, target, detail::compile_externs(externs, target));
     program::ProgramCopy copy = program::copy_reachable(complete);
     now->parameters = program::find_parameters(copy.program, copy.environment);
-    now->changes = changes;
     return now;
 }
 

@@ -1,5 +1,4 @@
 #include "lang/stage.h"
-#include "lang/all_or_none.h"
 #include "lang/func.h"
 #include "lang/image_param.h"
 #include "program/apply_checks.h"
@@ -36,7 +35,7 @@ void require_kinds(const char *directive, const VarOrRVar &from, const VarOrRVar
 // Refuses, in the name of the directive, what its split would refuse in its own name.
 void require_split_operands(const char *directive, const StageRef &s, const VarOrRVar &old,
                             const Expr &factor, Location at) {
-    program::require_loop(s, directive, old.symbol, at);
+    program::require_loop(s.definition().schedule, s.name, directive, old.symbol, at);
     program::require_factor(factor, directive, at);
 }
 
@@ -52,8 +51,9 @@ void require_no_loop_twice(const char *directive, const std::vector<VarOrRVar> &
 // An inner loop that the user gives no name: x_i, or x_i2 where there is or was a loop x_i.
 VarOrRVar unnamed_inner(const StageRef &s, const VarOrRVar &v) {
     std::set<std::string> taken;
-    for (const program::Loop &loop : s.definition->schedule.loops) taken.insert(loop.var.text());
-    for (const auto &t : s.definition->schedule.transforms) {
+    const program::StageSchedule &schedule = s.definition().schedule;
+    for (const program::Loop &loop : schedule.loops) taken.insert(loop.var.text());
+    for (const auto &t : schedule.transforms) {
         std::visit(program::overloaded{
                        [&](const program::Split &split) {
                            taken.insert(split.outer.text());
@@ -72,11 +72,11 @@ VarOrRVar unnamed_inner(const StageRef &s, const VarOrRVar &v) {
 
 }  // namespace
 
-void split(const StageRef &s, const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
-           const Expr &factor, TailStrategy tail, Location at) {
+StageDirective split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
+                     const Expr &factor, TailStrategy tail, Location at) {
     require_kinds("split", old, outer, at);
     require_kinds("split", old, inner, at);
-    program::apply(s, program::Split{old.symbol, outer.symbol, inner.symbol, factor, tail}, at);
+    return program::Split{old.symbol, outer.symbol, inner.symbol, factor, tail};
 }
 
 void fuse(const StageRef &s, const VarOrRVar &inner, const VarOrRVar &outer, const VarOrRVar &fused,
@@ -104,16 +104,17 @@ void split_and_set_kind(const StageRef &s, const VarOrRVar &v, const Expr &facto
                         TailStrategy tail, LoopKind kind, Location at) {
     const std::string directive = program::directive_name(program::SetLoopKind{v.symbol, kind});
     require_split_operands(directive.c_str(), s, v, factor, at);
-    all_or_none(s, [&] {
-        VarOrRVar inner = unnamed_inner(s, v);
-        split(s, v, v, inner, factor, tail, at);
-        set_kind(s, kind == LoopKind::Parallel ? v : inner, kind, at);
-    });
+    const VarOrRVar inner = unnamed_inner(s, v);
+    const VarOrRVar &changed = kind == LoopKind::Parallel ? v : inner;
+    program::apply(
+        s, {split(v, v, inner, factor, tail, at), program::SetLoopKind{changed.symbol, kind}}, at);
 }
 
-void tile(const StageRef &s, const std::vector<VarOrRVar> &previous,
-          const std::vector<VarOrRVar> &outers, const std::vector<VarOrRVar> &inners,
-          const std::vector<Expr> &factors, const std::vector<TailStrategy> &tails, Location at) {
+std::vector<StageDirective> tile(const StageRef &s, const std::vector<VarOrRVar> &previous,
+                                 const std::vector<VarOrRVar> &outers,
+                                 const std::vector<VarOrRVar> &inners,
+                                 const std::vector<Expr> &factors,
+                                 const std::vector<TailStrategy> &tails, Location at) {
     size_t n = previous.size();
     if (n == 0 || outers.size() != n || inners.size() != n || factors.size() != n ||
         tails.size() != n) {
@@ -126,26 +127,29 @@ void tile(const StageRef &s, const std::vector<VarOrRVar> &previous,
     order.insert(order.end(), outers.begin(), outers.end());
     require_no_loop_twice("tile", previous, at);
     require_no_loop_twice("tile", order, at);
-    all_or_none(s, [&] {
-        for (size_t i = 0; i < n; i++) {
-            split(s, previous[i], outers[i], inners[i], factors[i], tails[i], at);
-        }
-        reorder(s, order, at);
-    });
+    std::vector<StageDirective> directives;
+    for (size_t i = 0; i < n; i++) {
+        directives.push_back(split(previous[i], outers[i], inners[i], factors[i], tails[i], at));
+    }
+    program::Reorder reorder;
+    for (const VarOrRVar &v : order) reorder.vars.push_back(v.symbol);
+    directives.push_back(reorder);
+    return directives;
 }
 
 void partition(const StageRef &s, const std::vector<VarOrRVar> &vars, Partition p, Location at) {
-    all_or_none(s, [&] {
-        for (const VarOrRVar &v : vars) program::apply(s, program::SetPartition{v.symbol, p}, at);
-    });
+    std::vector<StageDirective> directives;
+    for (const VarOrRVar &v : vars) directives.push_back(program::SetPartition{v.symbol, p});
+    program::apply(s, directives, at);
 }
 
 void partition_all(const StageRef &s, Partition p, Location at) {
-    std::vector<Symbol> vars;
-    for (const program::Loop &l : s.definition->schedule.loops) vars.push_back(l.var);
-    for (Symbol v : vars) {
-        if (v != program::outermost_loop()) program::apply(s, program::SetPartition{v, p}, at);
+    std::vector<StageDirective> directives;
+    for (const program::Loop &l : s.definition().schedule.loops) {
+        if (l.var == program::outermost_loop()) continue;
+        directives.push_back(program::SetPartition{l.var, p});
     }
+    program::apply(s, directives, at);
 }
 
 void prefetch(const StageRef &s, const Fetched &what, const VarOrRVar &at_loop,

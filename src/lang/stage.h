@@ -36,8 +36,8 @@ namespace detail {
 // The directives on loops; they check what needs the language's types, and hand on to
 // program::apply.
 using program::StageRef;
-void split(const StageRef &s, const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
-           const Expr &factor, TailStrategy tail, Location at);
+StageDirective split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
+                     const Expr &factor, TailStrategy tail, Location at);
 void fuse(const StageRef &s, const VarOrRVar &inner, const VarOrRVar &outer, const VarOrRVar &fused,
           Location at);
 void rename(const StageRef &s, const VarOrRVar &old, const VarOrRVar &name, Location at);
@@ -46,9 +46,6 @@ void set_kind(const StageRef &s, const VarOrRVar &v, LoopKind kind, Location at)
 // Splits by `factor` first; the outer loop keeps the name. Vectorized and unrolled: the inner one.
 void split_and_set_kind(const StageRef &s, const VarOrRVar &v, const Expr &factor,
                         TailStrategy tail, LoopKind kind, Location at);
-void tile(const StageRef &s, const std::vector<VarOrRVar> &previous,
-          const std::vector<VarOrRVar> &outers, const std::vector<VarOrRVar> &inners,
-          const std::vector<Expr> &factors, const std::vector<TailStrategy> &tails, Location at);
 void partition(const StageRef &s, const std::vector<VarOrRVar> &vars, Partition p, Location at);
 void partition_all(const StageRef &s, Partition p, Location at);
 void prefetch(const StageRef &s, const Fetched &what, const VarOrRVar &at_loop,
@@ -67,7 +64,8 @@ public:
     Self &split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
                 const Expr &factor, TailStrategy tail = TailStrategy::Auto,
                 Location at = Here::current()) {
-        detail::split(self().scheduled(at), old, outer, inner, factor, tail, at);
+        program::apply(self().scheduled(at), detail::split(old, outer, inner, factor, tail, at),
+                       at);
         return self();
     }
     // Two loops become one, in the place of `inner`.
@@ -130,7 +128,8 @@ public:
     Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &outers,
                const std::vector<VarOrRVar> &inners, const std::vector<Expr> &factors,
                const std::vector<TailStrategy> &tails, Location at = Here::current()) {
-        detail::tile(self().scheduled(at), previous, outers, inners, factors, tails, at);
+        const program::StageRef &s = self().scheduled(at);
+        program::apply(s, detail::tile(s, previous, outers, inners, factors, tails, at), at);
         return self();
     }
     Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &outers,
@@ -234,7 +233,7 @@ public:
     const std::string &name() const { return ref.name; }
     // The loops as they are now, innermost first.
     std::vector<VarOrRVar> split_vars() const;
-    const program::StageSchedule &schedule() const { return ref.definition->schedule; }
+    const program::StageSchedule &schedule() const { return ref.definition().schedule; }
     // The names of the loops as a line of text: "Vars: x, y".
     std::string dump_argument_list() const;
 

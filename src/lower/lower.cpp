@@ -237,7 +237,7 @@ std::unordered_map<Symbol, std::string> buffer_names(const program::ProgramCopy 
 
 // Returns what the user said of the buffer of an output: its constraints, and the estimates of the
 // function, unless the buffer has its own.
-Ref<const Referent> described_output(const program::FunctionContents &f, size_t k) {
+Ref<Referent> described_output(const program::FunctionContents &f, size_t k) {
     ParameterRef given = k < f.output_buffers.size() ? f.output_buffers[k] : ParameterRef();
     if (f.schedule.estimates.empty()) return given;
     Symbol name = given ? given->name : Symbol::fresh(f.name.text());
@@ -271,7 +271,7 @@ bool keeps_old_values(const program::FunctionContents &f, size_t k) {
 void add_output(ProgramContext &context, const FunctionRef &f) {
     context.outputs.push_back(f->name);
     for (size_t k = 0; k < f->types.size(); k++) {
-        Ref<const Referent> buffer = described_output(*f, k);
+        Ref<Referent> buffer = described_output(*f, k);
         context.arguments.push_back({context.buffer_of(f->name, int(k)), ArgumentKind::OutputBuffer,
                                      f->types[k], f->dimensions(), buffer, f->name, int(k),
                                      traced_of(f->schedule.trace, context.target)});

@@ -12,13 +12,13 @@ private:
     Expr visit(const ir::Call &c) override {
         Expr e = Mutator::visit(c);
         if (c.call_kind != CallKind::Func || !c.referent) return e;
-        return e.as<ir::Call>()->with<&ir::Call::referent>(Ref<const ir::Referent>());
+        return e.as<ir::Call>()->with<&ir::Call::referent>(Ref<ir::Referent>());
     }
 };
 
-DefinitionRef without_schedule(const Definition &d) {
+Ref<const StageDefinition> without_referents(const StageDefinition &d) {
     WithoutReferents strip;
-    auto bare = make_ref<Definition>();
+    auto bare = make_ref<StageDefinition>();
     for (const Expr &e : d.args) bare->args.push_back(strip(e));
     for (const Expr &e : d.values) bare->values.push_back(strip(e));
     bare->reduction = d.reduction;
@@ -31,9 +31,7 @@ DefinitionRef without_schedule(const Definition &d) {
 
 FunctionRef without_schedule(const FunctionContents &f) {
     FunctionRef bare = copy(f);
-    for (DefinitionRef &d : bare->stages) {
-        d = without_schedule(d->algorithm ? *d->algorithm : *d);
-    }
+    for (auto &d : bare->definitions) d = without_referents(*d);
     bare->frozen = true;
     begin_schedule(*bare);
     return bare;

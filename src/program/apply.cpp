@@ -6,11 +6,11 @@
 #include "ir/visitor_inl.h"
 #include "program/apply_checks.h"
 #include "program/associativity.h"
-#include "program/changes.h"
 #include "program/define.h"
 #include "program/loop_transforms.h"
 #include "program/races.h"
 #include <algorithm>
+#include <atomic>
 
 namespace tessera::program {
 namespace {
@@ -19,8 +19,9 @@ using Loops = std::vector<Loop>;
 
 class StageApplier {
 public:
-    StageApplier(const StageRef &stage, const Location &at)
-        : stage(stage), def(*stage.definition), schedule(def.schedule), at(at) {}
+    // Changes `def`, which is the stage, or will be.
+    StageApplier(const StageRef &stage, Definition &def, const Location &at)
+        : stage(stage), def(def), schedule(def.schedule), at(at) {}
 
     void operator()(const Split &split);
     void operator()(const Fuse &fuse);
@@ -67,7 +68,7 @@ private:
         throw CompileError(at, str(directive, ": ", why));
     }
     Loops::iterator loop(const char *directive, const Symbol &var) {
-        const Loop &found = require_loop(stage, directive, var, at);
+        const Loop &found = require_loop(schedule, stage.name, directive, var, at);
         return schedule.loops.begin() + (&found - schedule.loops.data());
     }
     // A loop of this name may be there only if it is one of those that are replaced.
@@ -214,31 +215,22 @@ void StageApplier::operator()(const Fuse &fuse) {
     auto inner = loop("fuse", fuse.inner), outer = loop("fuse", fuse.outer);
     if (inner == outer) refuse("fuse", str("the loop ", fuse.inner, " with itself"));
     require_new("fuse", fuse.fused, fuse.inner, fuse.outer);
-    Loops after = schedule.loops;
-    Loop &fused = after[size_t(inner - schedule.loops.begin())];
+    // Side by side, inner inside of outer: this is the order in which the fused loop runs.
+    Loops adjacent = schedule.loops;
+    const Loop moved = *outer;
+    adjacent.erase(adjacent.begin() + (outer - schedule.loops.begin()));
+    auto place = std::ranges::find(adjacent, fuse.inner, &Loop::var);
+    adjacent.insert(place + 1, moved);
+    require_order_kept("fuse", schedule.loops, adjacent);
+    Loop fused = *inner;
     fused.var = fuse.fused;
     fused.is_reduction = inner->is_reduction || outer->is_reduction;
     fused.in_call = inner->in_call && outer->in_call;
     if (outer->partition != Partition::Auto) fused.partition = outer->partition;
-    // Side by side, inner inside of outer: this is the order in which the fused loop runs.
-    Loops adjacent = schedule.loops;
-    const Loop &moved = *outer;
-    adjacent.erase(adjacent.begin() + (outer - schedule.loops.begin()));
-    auto place = std::find_if(adjacent.begin(), adjacent.end(),
-                              [&](const Loop &l) { return l.var == fuse.inner; });
-    adjacent.insert(place + 1, moved);
-    require_order_kept("fuse", schedule.loops, adjacent);
-    const Loop whole = fused;
-    after.erase(after.begin() + (outer - schedule.loops.begin()));
-    std::swap(schedule.loops, after);
+    *inner = fused;
+    schedule.loops.erase(outer);
     schedule.transforms.push_back({fuse, at});
-    try {
-        require_no_race("fuse", whole, whole.kind);
-    } catch (const CompileError &) {
-        schedule.loops = after;
-        schedule.transforms.pop_back();
-        throw;
-    }
+    require_no_race("fuse", fused, fused.kind);
 }
 
 void StageApplier::operator()(const Rename &rename) {
@@ -420,7 +412,7 @@ void StageApplier::operator()(const StreamLoads &stream) {
 }
 
 void require_no_fail(const StageRef &stage, const char *directive, const Location &at) {
-    const auto &all = stage.definition->specializations;
+    const auto &all = stage.definition().specializations;
     if (all.empty() || all.back().definition) return;
     throw CompileError(at, str(directive, ": after specialize_fail no further specialization of ",
                                stage.name, " can be reached"));
@@ -429,7 +421,15 @@ void require_no_fail(const StageRef &stage, const char *directive, const Locatio
 }  // namespace
 
 StageRef stage_of(const FunctionRef &f, int stage) {
-    return {f, f->stages.at(size_t(stage)), stage, stage_name(*f, stage)};
+    if (stage < 0 || size_t(stage) >= f->stages.size())
+        throw InternalError(str(f->name, " has no stage ", stage));
+    return {f, stage, stage_name(*f, stage), {}};
+}
+
+Definition &StageRef::definition() const {
+    Definition *d = function->stages.at(size_t(stage)).get();
+    for (size_t i : path) d = d->specializations.at(i).definition.get();
+    return *d;
 }
 
 const Loop *find_loop(const StageSchedule &schedule, const Symbol &var) {
@@ -439,9 +439,8 @@ const Loop *find_loop(const StageSchedule &schedule, const Symbol &var) {
     return nullptr;
 }
 
-const Loop &require_loop(const StageRef &stage, const char *directive, const Symbol &var,
-                         const Location &at) {
-    const StageSchedule &schedule = stage.definition->schedule;
+const Loop &require_loop(const StageSchedule &schedule, const std::string &stage_name,
+                         const char *directive, const Symbol &var, const Location &at) {
     if (const Loop *found = find_loop(schedule, var)) return *found;
     std::vector<std::string> names;
     for (const Loop &l : schedule.loops) {
@@ -455,7 +454,7 @@ const Loop &require_loop(const StageRef &stage, const char *directive, const Sym
         loops += str(" (did you mean ", likely, "?)");
     }
     throw CompileError(
-        at, str(directive, ": no loop named ", var, " in stage ", stage.name, "; ", loops));
+        at, str(directive, ": no loop named ", var, " in stage ", stage_name, "; ", loops));
 }
 
 namespace {
@@ -480,7 +479,7 @@ void require_definition(const StageRef &stage, const StageDirective &directive,
 
 // A definition that is never run needs no schedule.
 static void require_effect(const StageRef &stage, const Location &at) {
-    const auto &all = stage.definition->specializations;
+    const auto &all = stage.definition().specializations;
     if (all.empty() || all.back().definition) return;
     const std::string what = str(
         "a directive of ", stage.name,
@@ -490,20 +489,32 @@ static void require_effect(const StageRef &stage, const Location &at) {
     warn(at, what);
 }
 
+uint64_t next_order() {
+    static std::atomic<uint64_t> given{0};
+    return ++given;
+}
+
 void apply(const StageRef &stage, const StageDirective &directive, const Location &at) {
-    StageSchedule &schedule = stage.definition->schedule;
-    require_definition(stage, directive, at);
-    if (std::holds_alternative<SpecializeFail>(directive)) {
-        require_no_fail(stage, "specialize_fail", at);
-    } else {
-        require_effect(stage, at);
+    apply(stage, std::vector<StageDirective>{directive}, at);
+}
+
+void apply(const StageRef &stage, const std::vector<StageDirective> &directives,
+           const Location &at) {
+    const DefinitionRef after = stage.definition().shallow_copy();
+    for (const StageDirective &directive : directives) {
+        require_definition(stage, directive, at);
+        if (std::holds_alternative<SpecializeFail>(directive)) {
+            require_no_fail(stage, "specialize_fail", at);
+        } else {
+            require_effect(stage, at);
+        }
+        std::visit(StageApplier(stage, *after, at), directive);
+        after->schedule.directives.push_back({directive, at, next_order()});
+        after->schedule.touched = true;
     }
-    std::visit(StageApplier(stage, at), directive);
-    auto &all = schedule.directives;
-    if (all.empty()) all.reserve(4);  // where there is one, others follow
-    all.push_back({directive, at});
-    schedule.touched = true;
-    note_change();
+    stage.definition().schedule = std::move(after->schedule);
+    stage.definition().specializations = std::move(after->specializations);
+    stage.function->version.note_change();
 }
 
 StageRef specialize(const StageRef &stage, const Expr &condition, const Location &at) {
@@ -512,20 +523,21 @@ StageRef specialize(const StageRef &stage, const Expr &condition, const Location
         throw CompileError(at, str("specialize: the condition is a ", condition.type(),
                                    ", not a bool; compare it with something"));
     }
-    auto &all = stage.definition->specializations;
-    std::string name = str(stage.name, ".specialize(", ir::brief(condition, 60), ")");
-    for (const Specialization &s : all) {
-        if (s.definition && ir::equal(s.condition, condition)) {
-            return {stage.function, s.definition, stage.stage, name};
-        }
-    }
+    auto &all = stage.definition().specializations;
+    StageRef special = stage;
+    special.name = str(stage.name, ".specialize(", ir::brief(condition, 60), ")");
+    const auto found = std::ranges::find_if(all, [&](const Specialization &s) {
+        return s.definition && ir::equal(s.condition, condition);
+    });
+    special.path.push_back(size_t(found - all.begin()));
+    if (found != all.end()) return special;
     require_no_fail(stage, "specialize", at);
-    DefinitionRef copy = stage.definition->copy();
+    DefinitionRef copy = stage.definition().copy();
     copy->specializations.clear();
     copy->schedule.directives.clear();
     all.push_back({condition, copy, "", {}});
     apply(stage, SpecializeDirective{condition}, at);
-    return {stage.function, copy, stage.stage, name};
+    return special;
 }
 
 }  // namespace tessera::program

@@ -1,7 +1,6 @@
 #include "ir/operators.h"
 #include "program/apply.h"
 #include "program/apply_checks.h"
-#include "program/changes.h"
 #include "program/define.h"
 #include <algorithm>
 
@@ -219,7 +218,7 @@ void FuncApplier::copy_to(CopySide side, const char *directive) {
 }  // namespace
 
 void apply(FunctionContents &f, const FuncDirective &directive, const Location &at,
-           const Ref<const LateLevel> &late) {
+           const Ref<LateLevel> &late) {
     if (!f.defined()) {
         throw CompileError(at, str(directive_name(directive), ": ", f.name,
                                    " is not defined yet; define a Func before you schedule it"));
@@ -228,8 +227,8 @@ void apply(FunctionContents &f, const FuncDirective &directive, const Location &
     auto &all = f.schedule.directives;
     if (late) f.schedule.late_levels.push_back({all.size(), late});
     if (all.empty()) all.reserve(4);  // where there is one, others follow
-    all.push_back({directive, at});
-    note_change();
+    all.push_back({directive, at, next_order()});
+    f.version.note_change();
 }
 
 FuncSchedule with_levels_of_now(FuncSchedule s) {

@@ -1,7 +1,6 @@
 #include "program/copy_input.h"
 #include "ir/mutator.h"
 #include "ir/visitor.h"
-#include "program/changes.h"
 #include "program/define.h"
 #include "program/environment.h"
 #include <set>
@@ -17,7 +16,7 @@ namespace {
 Expr read_of(const StageRef &stage, Symbol image, const Location &at) {
     Expr found;
     std::set<std::string> others;
-    for_each_expr(*stage.definition, [&](const Expr &e) {
+    for_each_expr(stage.definition(), [&](const Expr &e) {
         ir::for_each_node(e, [&](const ir::Call &c) {
             if (c.call_kind != CallKind::Image) return;
             others.insert(c.callee.text());
@@ -30,9 +29,8 @@ Expr read_of(const StageRef &stage, Symbol image, const Location &at) {
                    ". What reads an ImageParam is its Func, of which in() makes copies"));
 }
 
-FunctionRef copy_of(const ir::Call &read, Symbol name, const FunctionContents &reader,
-                    const Location &at) {
-    FunctionRef made = make_function(name);
+void define_copy(const FunctionRef &made, const ir::Call &read, const FunctionContents &reader,
+                 const Location &at) {
     std::vector<Symbol> args;
     std::vector<Expr> coordinates;
     for (size_t d = 0; d < read.args.size(); d++) {
@@ -43,7 +41,6 @@ FunctionRef copy_of(const ir::Call &read, Symbol name, const FunctionContents &r
     made->dialect = reader.dialect;
     made->frozen = true;
     if (reader.table) reader.table->add(*made);
-    return made;
 }
 
 class ReadTheCopy final : public ir::Mutator {
@@ -62,22 +59,23 @@ private:
 
 }  // namespace
 
-FunctionRef copy_input(const StageRef &stage, Symbol image, const Location &at, Symbol name) {
-    Definition &d = *stage.definition;
+FunctionRef copy_input(const StageRef &stage, Symbol image, const Location &at,
+                       const FunctionRef &into) {
+    Definition &d = stage.definition();
     if (!d.specializations.empty())
         refuse(at, str(stage.name, " has specializations; say copy_input before specialize"));
     const Expr read = read_of(stage, image, at);
     FunctionContents &f = *stage.function;
-    if (!name.defined()) name = Symbol::fresh(str(image, "_for_", f.name));
-    const FunctionRef made = copy_of(*read.as<ir::Call>(), name, f, at);
-    if (!d.algorithm) d.algorithm = d.copy();
+    const FunctionRef made =
+        into ? into : make_function(Symbol::fresh(str(image, "_for_", f.name)));
+    define_copy(made, *read.as<ir::Call>(), f, at);
     ReadTheCopy mutate(image, made);
     for (Expr &e : d.args) e = mutate(e);
     for (Expr &e : d.values) e = mutate(e);
     d.predicate = mutate(d.predicate);
-    d.schedule.directives.push_back({CopyInput{image, name}, at});
+    d.schedule.directives.push_back({CopyInput{image, made->name}, at, next_order()});
     d.schedule.touched = true;
-    note_change();
+    f.version.note_change();
     return made;
 }
 

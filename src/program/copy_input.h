@@ -5,8 +5,9 @@ namespace tessera::program {
 
 // Before:  f(x) += w(x, r)                       w: a Buffer that the program holds, or an input
 // After:   c(i, j) = w(i, j);  f(x) += c(x, r)   c: a function, which is stored as its schedule
-// says Throws CompileError if the stage does not read the image itself. `name`: of the copy; a new
-// one if there is none.
-FunctionRef copy_input(const StageRef &stage, Symbol image, const Location &at, Symbol name = {});
+// says. Throws CompileError if the stage does not read the image itself. `into`: what becomes the
+// copy, which has no definition yet; else a new function.
+FunctionRef copy_input(const StageRef &stage, Symbol image, const Location &at,
+                       const FunctionRef &into = {});
 
 }  // namespace tessera::program

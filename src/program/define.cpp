@@ -7,7 +7,6 @@
 #include "ir/printer.h"
 #include "ir/visitor_inl.h"
 #include "program/apply_checks.h"
-#include "program/changes.h"
 #include "program/expr_as_cpp.h"
 #include "program/scatter.h"
 #include <algorithm>
@@ -18,8 +17,8 @@ namespace {
 
 std::atomic<int> random_calls{0}, random_definitions{0};
 
-const ReductionDomain *domain_behind(const ir::Variable &v) {
-    return dynamic_cast<const ReductionDomain *>(v.referent.get());
+ReductionDomain *domain_behind(const ir::Variable &v) {
+    return dynamic_cast<ReductionDomain *>(v.referent.get());
 }
 
 bool is_variable_of(const ReductionDomain &domain, Symbol name) {
@@ -216,8 +215,8 @@ std::vector<Expr> point_of(const std::vector<Symbol> &pure, const ReductionDomai
 void freeze_callees(const FunctionContents &f, const Expr &e) {
     ir::for_each_node(e, [&](const ir::Call &c) {
         if (c.call_kind != CallKind::Func || c.callee == f.name || !c.referent) return;
-        const auto *callee = dynamic_cast<const FunctionContents *>(c.referent.get());
-        if (callee) const_cast<FunctionContents *>(callee)->frozen = true;
+        if (auto *callee = dynamic_cast<FunctionContents *>(c.referent.get()))
+            callee->frozen = true;
     });
 }
 
@@ -234,22 +233,36 @@ void add_outputs(FunctionContents &f) {
     add_storage(f);
 }
 
-void add_loops(Definition &d, const std::vector<Symbol> &pure) {
-    for (const ReductionVariable &v : d.reduction) {
-        d.schedule.loops.push_back({v.var, LoopKind::Serial, true});
+// The variable of each dimension over all of which the stage runs; no symbol for the others.
+std::vector<Symbol> pure_args(const FunctionContents &f, const std::vector<Expr> &args) {
+    std::vector<Symbol> pure(args.size());
+    for (size_t i = 0; i < args.size(); i++) {
+        const auto *v = args[i].as<ir::Variable>();
+        if (v && !v->referent && v->name == f.args[i]) pure[i] = f.args[i];
     }
-    for (Symbol s : pure) {
-        if (s.defined()) {
-            d.schedule.loops.push_back({s});
-        }
-    }
-    d.schedule.loops.push_back({outermost_loop()});
+    return pure;
 }
 
-// One call of the extern function runs all of them.
-void add_extern_loops(Definition &d, const std::vector<Symbol> &args) {
-    add_loops(d, args);
-    for (Loop &l : d.schedule.loops) l.in_call = l.var != outermost_loop();
+// The stage with the loops that it has before any directive. One call of an extern function runs
+// all of them.
+DefinitionRef before_directives(const FunctionContents &f, const StageDefinition &definition) {
+    auto d = make_ref<Definition>(definition);
+    std::vector<Loop> &loops = d->schedule.loops;
+    for (const ReductionVariable &v : d->reduction) {
+        loops.push_back({v.var, LoopKind::Serial, true});
+    }
+    for (Symbol s : pure_args(f, d->args)) {
+        if (s.defined()) loops.push_back({s});
+    }
+    for (Loop &l : loops) l.in_call = f.has_extern_definition();
+    loops.push_back({outermost_loop()});
+    return d;
+}
+
+void add_stage(FunctionContents &f, const Ref<const StageDefinition> &definition) {
+    f.definitions.push_back(definition);
+    f.stages.push_back(before_directives(f, *definition));
+    f.version.note_change();
 }
 
 void require_distinct(const Candidate &candidate, const std::vector<Symbol> &args) {
@@ -322,14 +335,12 @@ void define_pure(FunctionContents &f, const std::vector<Symbol> &args,
     }
     for (const Expr &v : values) freeze_callees(f, v);
     BindToDefinition bind(f, point_of(args, {}));
-    auto d = make_ref<Definition>();
+    auto d = make_ref<StageDefinition>();
     for (Symbol s : args) d->args.push_back(ir::Variable::make(Int(32), s));
     for (const Expr &v : values) d->values.push_back(bind(v));
     d->written = at;
     f.written = at;
-    add_loops(*d, args);
-    f.stages.push_back(d);
-    note_change();
+    add_stage(f, d);
     add_outputs(f);
 }
 
@@ -354,24 +365,14 @@ void make_coordinates(const Candidate &candidate, std::vector<Expr> &args) {
     }
 }
 
-// The variable of each dimension over all of which the update runs; no symbol for the others.
-std::vector<Symbol> pure_args(const FunctionContents &f, const std::vector<Expr> &args) {
-    std::vector<Symbol> pure(args.size());
-    for (size_t i = 0; i < args.size(); i++) {
-        const auto *v = args[i].as<ir::Variable>();
-        if (v && !v->referent && v->name == f.args[i]) pure[i] = f.args[i];
-    }
-    return pure;
-}
-
 }  // namespace
 
 ReductionDomainRef domain_of(const std::vector<Expr> &exprs, const Location &at) {
-    const ReductionDomain *found = nullptr;
+    ReductionDomain *found = nullptr;
     for (const Expr &e : exprs) {
         if (!e.defined()) continue;
         ir::for_each_node(e, [&](const ir::Variable &v) {
-            const ReductionDomain *d = domain_behind(v);
+            ReductionDomain *d = domain_behind(v);
             if (d && found && d != found) {
                 throw CompileError(at, str("variables of two reduction domains, ",
                                            found->variables[0].var, " and ", v.name,
@@ -380,7 +381,7 @@ ReductionDomainRef domain_of(const std::vector<Expr> &exprs, const Location &at)
             if (d) found = d;
         });
     }
-    return ReductionDomainRef(const_cast<ReductionDomain *>(found));
+    return ReductionDomainRef(found);
 }
 
 // Returns true if these values are all of f: nothing that was defined before is left of it.
@@ -427,7 +428,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
     }
     for (const Expr &e : all) freeze_callees(f, e);
     BindToDefinition bind(f, point_of(pure, domain), domain.get());
-    auto d = make_ref<Definition>();
+    auto d = make_ref<StageDefinition>();
     for (const Expr &a : args) d->args.push_back(bind(a));
     for (const Expr &v : values) d->values.push_back(bind(v));
     if (domain) {
@@ -436,9 +437,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
         d->predicate = bind(domain->predicate);
     }
     d->written = at;
-    add_loops(*d, pure);
-    f.stages.push_back(d);
-    note_change();
+    add_stage(f, d);
 }
 
 void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
@@ -464,28 +463,21 @@ void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
     f.args = args;
     require_wanted(candidate, f, types);
     f.types = types;
-    auto d = make_ref<Definition>();
+    auto d = make_ref<StageDefinition>();
     for (Symbol s : args) d->args.push_back(ir::Variable::make(Int(32), s));
     d->written = definition.written;
     f.written = definition.written;
     f.extern_definition = std::make_shared<ExternDefinition>(std::move(definition));
-    add_extern_loops(*d, args);
-    f.stages.push_back(d);
-    note_change();
+    add_stage(f, d);
     add_outputs(f);
 }
 
 void begin_schedule(FunctionContents &f) {
     f.schedule = {};
     add_storage(f);
-    for (const DefinitionRef &d : f.stages) {
-        d->schedule = {};
-        if (f.has_extern_definition()) {
-            add_extern_loops(*d, f.args);
-        } else {
-            add_loops(*d, pure_args(f, d->args));
-        }
-    }
+    f.stages.clear();
+    for (const auto &d : f.definitions) f.stages.push_back(before_directives(f, *d));
+    f.version.note_change();
 }
 
 void reset_random_counters() {

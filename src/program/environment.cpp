@@ -20,10 +20,13 @@ FunctionContents *find_wrapper(const FunctionContents &f, Symbol name) {
 
 template<typename F>
 void for_each_callee(const FunctionContents &f, F visit) {
+    const auto visit_callee = [&](const ir::Call &c) {
+        if (const FunctionRef callee = callee_of(c, f)) visit(callee);
+    };
     for (const DefinitionRef &stage : f.stages) {
         for_each_expr(*stage, [&](const Expr &e) {
             ir::for_each_node(e, [&](const ir::Call &c) {
-                if (c.call_kind == CallKind::Func) visit(callee_of(c, f));
+                if (c.call_kind == CallKind::Func) visit_callee(c);
             });
         });
     }
@@ -32,7 +35,7 @@ void for_each_callee(const FunctionContents &f, F visit) {
         if (arg.func) visit(arg.func);
         if (!arg.scalar.defined()) continue;
         ir::for_each_node(arg.scalar, [&](const ir::Call &c) {
-            if (c.call_kind == CallKind::Func) visit(callee_of(c, f));
+            if (c.call_kind == CallKind::Func) visit_callee(c);
         });
     }
 }
@@ -74,8 +77,10 @@ public:
 private:
     Expr visit(const ir::Call &c) override {
         Expr same = Mutator::visit(c);
-        if (c.call_kind != CallKind::Func || (!c.referent && c.callee == caller.name)) return same;
-        FunctionRef target = wrapping.target(callee_of(c, caller), caller);
+        if (c.call_kind != CallKind::Func) return same;
+        const FunctionRef callee = callee_of(c, caller);
+        if (!callee) return same;
+        FunctionRef target = wrapping.target(callee, caller);
         if (target->name == c.callee) return same;
         const auto &call = *same.as<ir::Call>();
         return program::call(target, call.args, call.value_index);
@@ -106,41 +111,46 @@ Environment reach_wrapped(const std::vector<FunctionRef> &outputs, Wrapping &wra
 
 }  // namespace
 
+void copy_into(FunctionContents &c, const FunctionContents &f) {
+    c.args = f.args;
+    c.types = f.types;
+    c.definitions = f.definitions;
+    c.stages.clear();
+    c.stages.reserve(f.stages.size());
+    for (const DefinitionRef &d : f.stages) c.stages.push_back(d->copy());
+    if (f.extern_definition) {
+        c.extern_definition = std::make_shared<ExternDefinition>(*f.extern_definition);
+    }
+    c.schedule = with_levels_of_now(f.schedule);
+    c.output_buffers = f.output_buffers;
+    c.required_types = f.required_types;
+    c.required_dimensions = f.required_dimensions;
+    c.frozen = f.frozen;
+    c.dialect = f.dialect;
+    c.written = f.written;
+}
+
 FunctionRef copy(const FunctionContents &f) {
     FunctionRef c(new FunctionContents);
     c->name = f.name;
-    c->args = f.args;
-    c->types = f.types;
-    c->stages.reserve(f.stages.size());
-    for (const DefinitionRef &d : f.stages) c->stages.push_back(d->copy());
-    if (f.extern_definition) {
-        c->extern_definition = std::make_shared<ExternDefinition>(*f.extern_definition);
-    }
-    c->schedule = with_levels_of_now(f.schedule);
-    c->output_buffers = f.output_buffers;
-    c->required_types = f.required_types;
-    c->required_dimensions = f.required_dimensions;
-    c->frozen = f.frozen;
-    c->dialect = f.dialect;
-    c->written = f.written;
+    copy_into(*c, f);
     return c;
 }
 
 FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller) {
+    if (call.callee == caller.name) return {};
     if (caller.table) {
         if (FunctionContents *f = caller.table->find(call.callee)) return FunctionRef(f);
         throw InternalError(str("the program has no function for a call of ", call.callee));
     }
-    const auto *found = dynamic_cast<const FunctionContents *>(call.referent.get());
+    auto *found = dynamic_cast<FunctionContents *>(call.referent.get());
     if (!call.referent) {
-        if (call.callee == caller.name || !caller.owner) {
-            return FunctionRef(const_cast<FunctionContents *>(&caller));
-        }
+        if (!caller.owner) return {};
         found = caller.owner;
     }
     if (found && found->name != call.callee) found = find_wrapper(*found, call.callee);
     if (!found) throw InternalError(str("no function for a call of ", call.callee));
-    return FunctionRef(const_cast<FunctionContents *>(found));
+    return FunctionRef(found);
 }
 
 std::vector<FunctionRef> direct_callees(const FunctionContents &f) {
@@ -222,10 +232,9 @@ class ParameterFinder {
 public:
     // The sizes of an output are those of its buffer, which is passed as such.
     void leave_out(const ParameterRef &output_buffer) { seen.insert(output_buffer->name); }
-    void add(const Ref<const ir::Referent> &referent) {
-        const auto *p = dynamic_cast<const Parameter *>(referent.get());
-        if (p && seen.insert(p->name).second)
-            found.push_back(ParameterRef(const_cast<Parameter *>(p)));
+    void add(const Ref<ir::Referent> &referent) {
+        auto *p = dynamic_cast<Parameter *>(referent.get());
+        if (p && seen.insert(p->name).second) found.push_back(ParameterRef(p));
     }
     void search(const Expr &e) {
         if (!e.defined()) return;

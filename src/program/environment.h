@@ -17,8 +17,8 @@ struct Environment {
 Environment find_transitive_calls(const std::vector<FunctionRef> &outputs);
 
 // The function that a call in a definition of `caller` is of. In a program that is a value, by its
-// table; else by the call's referent; without one, the caller itself, or its owner or a wrapper of
-// that.
+// table; else by the call's referent; without one, the caller's owner or a wrapper of that. Null
+// if it is the caller itself.
 FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller);
 
 // The functions that `f` calls, each once, in the order of their first call; never f itself.
@@ -27,6 +27,8 @@ std::vector<FunctionRef> direct_callees(const FunctionContents &f);
 // A function of the same name with definitions and a schedule of its own, but no wrappers, and of
 // no program.
 FunctionRef copy(const FunctionContents &f);
+// Makes a function without a definition such a copy; it keeps its name.
+void copy_into(FunctionContents &copy, const FunctionContents &f);
 
 // Returns true if an argument of an extern stage is the user context of the call.
 bool is_user_context(const ExternFuncArgument &arg);

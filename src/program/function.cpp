@@ -3,19 +3,26 @@
 
 namespace tessera::program {
 
-DefinitionRef Definition::copy() const {
-    auto d = make_ref<Definition>();
-    d->args = args;
-    d->values = values;
-    d->reduction = reduction;
-    d->predicate = predicate;
+Definition::Definition(const StageDefinition &d) {
+    args = d.args;
+    values = d.values;
+    reduction = d.reduction;
+    predicate = d.predicate;
+    written = d.written;
+}
+
+DefinitionRef Definition::shallow_copy() const {
+    auto d = make_ref<Definition>(static_cast<const StageDefinition &>(*this));
     d->schedule = schedule;
     d->specializations = specializations;
+    return d;
+}
+
+DefinitionRef Definition::copy() const {
+    DefinitionRef d = shallow_copy();
     for (Specialization &s : d->specializations) {
         if (s.definition) s.definition = s.definition->copy();
     }
-    d->written = written;
-    d->algorithm = algorithm;
     return d;
 }
 
@@ -37,7 +44,7 @@ Expr call(const FunctionRef &f, std::vector<Expr> args, int index) {
                               std::move(args));
     }
     // A wrapper is owned by what it wraps, so that is what a call has to keep alive.
-    Ref<const ir::Referent> keeps(f->owner ? f->owner : f.get());
+    Ref<ir::Referent> keeps(f->owner ? f->owner : f.get());
     return ir::Call::make(f->types[size_t(index)], f->name, CallKind::Func, index, std::move(args),
                           std::move(keeps));
 }

@@ -55,17 +55,24 @@ struct Specialization {
 };
 
 // One stage: func(args) = values, for all points (pure), or for those of a reduction domain.
-struct Definition : RefCounted {
+struct StageDefinition : RefCounted {
     std::vector<Expr> args, values;
     std::vector<ReductionVariable> reduction;  // empty for a pure definition
     Expr predicate;                            // of the reduction domain; undefined: true
+    Location written;
+};
+
+// A stage as its schedule has it: rfactor, copy_input and specialize compute the same otherwise.
+struct Definition : StageDefinition {
     StageSchedule schedule;
     std::vector<Specialization> specializations;  // the first whose condition holds is run
-    Location written;
-    // The definition as the algorithm has it, where rfactor has changed it; else null.
-    DefinitionRef algorithm;
 
+    Definition() = default;
+    // The stage before any directive; it has no loops yet.
+    explicit Definition(const StageDefinition &d);
     DefinitionRef copy() const;  // deep, but for expressions
+    // A copy that has the same specializations, and not copies of them.
+    DefinitionRef shallow_copy() const;
 };
 
 // One argument of an extern stage: a function, a buffer (parameter or embedded), or a scalar.
@@ -92,12 +99,15 @@ struct ExternDefinition {
 class FunctionContents final : public ir::Referent {
 public:
     Symbol name;
-    std::vector<Symbol> args;           // the pure variables, innermost dimension first
-    std::vector<Type> types;            // of the values; empty: not defined
-    std::vector<DefinitionRef> stages;  // [0] pure, then updates
-    std::shared_ptr<ExternDefinition> extern_definition;  // then stages is one with no values
-    FuncSchedule schedule;
+    std::vector<Symbol> args;  // the pure variables, innermost dimension first
+    std::vector<Type> types;   // of the values; empty: not defined
+    // As they were written, which no directive changes: [0] pure, then updates.
+    std::vector<Ref<const StageDefinition>> definitions;
+    std::shared_ptr<ExternDefinition> extern_definition;  // then there is one, with no values
     std::vector<ParameterRef> output_buffers;  // one per value: constraints of the output
+    // What the directives so far have made of the definitions.
+    std::vector<DefinitionRef> stages;
+    FuncSchedule schedule;
     // A wrapper (in, clone_in): calls in the named consumers (or all, key: no symbol) become calls
     // of the wrapper. `copy_reachable` (environment.h) makes that so; nobody else looks at it.
     std::map<Symbol, Ref<FunctionContents>> wrappers;
@@ -113,6 +123,8 @@ public:
     bool frozen = false;                 // used elsewhere: its definition may no longer change
     Dialect dialect = Dialect::Tessera;  // that it is defined and scheduled in
     Location written;
+    uint64_t made = 0;  // of a wrapper: when the directive was given that made it (next_order())
+    Version version;    // counts definitions and directives
 
     int dimensions() const { return int(args.size()); }
     bool has_extern_definition() const { return bool(extern_definition); }

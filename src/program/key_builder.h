@@ -17,6 +17,8 @@ public:
     void add(const std::string &s) { list.push_back(ir::StringImm::make(s)); }
     void add(Symbol s) { list.push_back(s.defined() ? ir::Variable::make(Handle(), s) : none()); }
     void add(const Expr &e) { list.push_back(e.defined() ? e : none()); }
+    // What a level may still become is no part of what is now.
+    void add(const Ref<LateLevel> &) {}
     void add(Type t) {
         add(int64_t(t.code()));
         add(t.bits());

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/ref.h"
 #include "base/symbol.h"
+#include "program/version.h"
 #include <ostream>
 
 namespace tessera::program {
@@ -42,6 +43,7 @@ private:
 // same one. A schedule that is copied has it as it is then.
 struct LateLevel final : RefCounted {
     LoopLevel level;
+    Version version;
 };
 
 // "inlined", "root", "f, x", "f.update(0), r".

@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/module.h"
+#include "program/version.h"
 #include "runtime/tessera_runtime.h"
 #include <memory>
 #include <vector>
@@ -39,6 +40,8 @@ public:
     bool scalar_is_set = false;
     tessera_buffer_t *buffer = nullptr;
     std::shared_ptr<void> buffer_owner;
+
+    Version version;  // counts changes of what is compiled into code: not those of the argument
 };
 
 using ParameterRef = Ref<Parameter>;

@@ -115,9 +115,9 @@ Symbol SchedulePrinter::special_name(Symbol f) {
 
 // Finds what the definitions refer to; not what the schedule alone does.
 void SchedulePrinter::find_parameters() {
-    auto add = [&](const ir::Referent *referent) {
-        const auto *p = dynamic_cast<const Parameter *>(referent);
-        if (p) parameters[p->name] = ParameterRef(const_cast<Parameter *>(p));
+    auto add = [&](ir::Referent *referent) {
+        auto *p = dynamic_cast<Parameter *>(referent);
+        if (p) parameters[p->name] = ParameterRef(p);
     };
     auto search = [&](const Expr &e) {
         if (!e.defined()) return;

@@ -4,7 +4,6 @@
 #include "ir/substitute.h"
 #include "ir/visitor_inl.h"
 #include "program/associativity.h"
-#include "program/changes.h"
 #include "program/define.h"
 #include "program/loop_transforms.h"
 #include <algorithm>
@@ -77,9 +76,9 @@ void LoopRanges::express(const TransformModel &transform, const std::vector<Inte
 class Factoring {
 public:
     Factoring(const StageRef &stage, const std::vector<Preserved> &preserved, const Location &at)
-        : stage(stage), f(*stage.function), d(*stage.definition), preserved(preserved), at(at),
+        : stage(stage), f(*stage.function), d(stage.definition()), preserved(preserved), at(at),
           ranges(check()) {}
-    FunctionRef run(Symbol name);
+    FunctionRef run(const FunctionRef &into);
 
 private:
     [[noreturn]] void refuse(const std::string &why) const {
@@ -104,7 +103,8 @@ private:
     Expr translate(const Expr &e, const ReductionDomainRef &domain,
                    const ir::Substitution &kept) const;
     Expr predicate_of_preserved(const ReductionDomainRef &domain) const;
-    FunctionRef make_intermediate(const AssociativeUpdate &update, Symbol name) const;
+    void define_intermediate(const FunctionRef &intermediate,
+                             const AssociativeUpdate &update) const;
     void merge(const FunctionRef &intermediate, const AssociativeUpdate &update);
     void schedule_intermediate(Definition &update) const;
     void schedule_merge(const std::vector<Symbol> &pure);
@@ -135,7 +135,7 @@ const Definition &Factoring::check() const {
 // "those are r$x, r$y", for messages.
 std::string Factoring::reduction_loops() const {
     std::vector<Symbol> names;
-    for (const Loop &l : stage.definition->schedule.loops) {
+    for (const Loop &l : d.schedule.loops) {
         if (l.is_reduction) names.push_back(l.var);
     }
     return names.empty() ? "it has none" : str("it has ", join(names));
@@ -144,7 +144,7 @@ std::string Factoring::reduction_loops() const {
 void Factoring::check_preserved() const {
     std::vector<Symbol> seen = f.args;
     for (const Preserved &p : preserved) {
-        const Loop &loop = require_loop(stage, "rfactor", p.rvar, at);
+        const Loop &loop = require_loop(d.schedule, stage.name, "rfactor", p.rvar, at);
         if (!loop.is_reduction)
             refuse(str(p.rvar, " is no reduction loop of ", stage.name, "; ", reduction_loops()));
         for (Symbol name : {p.var, p.rvar}) {
@@ -230,8 +230,8 @@ Expr Factoring::translate(const Expr &e, const ReductionDomainRef &domain,
     return e.defined() ? of_loops(ir::substitute(ranges.values, e), domain, kept) : e;
 }
 
-FunctionRef Factoring::make_intermediate(const AssociativeUpdate &update, Symbol name) const {
-    FunctionRef intermediate = make_function(name);
+void Factoring::define_intermediate(const FunctionRef &intermediate,
+                                    const AssociativeUpdate &update) const {
     intermediate->dialect = f.dialect;
     std::vector<Symbol> args = f.args;
     ir::Substitution kept;
@@ -259,8 +259,8 @@ FunctionRef Factoring::make_intermediate(const AssociativeUpdate &update, Symbol
     Definition &u = *intermediate->stages[1];
     u.predicate = predicate;
     if (domain) u.reduction = domain->variables;
+    intermediate->definitions[1] = make_ref<Definition>(static_cast<const StageDefinition &>(u));
     schedule_intermediate(u);
-    return intermediate;
 }
 
 void Factoring::schedule_intermediate(Definition &update) const {
@@ -370,24 +370,23 @@ void Factoring::schedule_merge(const std::vector<Symbol> &pure) {
     s.loops.push_back(outermost);
 }
 
-FunctionRef Factoring::run(Symbol name) {
+FunctionRef Factoring::run(const FunctionRef &into) {
     AssociativeUpdate update = prove();
-    if (!name.defined()) name = Symbol::fresh(str(f.name, "_intm"));
-    FunctionRef intermediate = make_intermediate(update, name);
-    if (!d.algorithm) d.algorithm = d.copy();
+    FunctionRef intermediate = into ? into : make_function(Symbol::fresh(str(f.name, "_intm")));
+    define_intermediate(intermediate, update);
     if (f.table) f.table->add(*intermediate);
     merge(intermediate, update);
-    d.schedule.directives.push_back({Rfactor{preserved, name}, at});
+    d.schedule.directives.push_back({Rfactor{preserved, intermediate->name}, at, next_order()});
     d.schedule.touched = true;
-    note_change();
+    f.version.note_change();
     return intermediate;
 }
 
 }  // namespace
 
 FunctionRef rfactor(const StageRef &stage, const std::vector<Preserved> &preserved,
-                    const Location &at, Symbol name) {
-    return Factoring(stage, preserved, at).run(name);
+                    const Location &at, const FunctionRef &into) {
+    return Factoring(stage, preserved, at).run(into);
 }
 
 }  // namespace tessera::program

@@ -8,8 +8,9 @@ namespace tessera::program {
 //          f(x) = op(f(x), i(x, ro))     over ro
 // Loops of f that are left to the intermediate keep their kinds there. Throws CompileError if the
 // update is not known to be associative (and commutative, if the order changes), or has no
-// identity. `name`: of the intermediate; a new one if there is none.
+// identity. `into`: what becomes the intermediate, which has no definition yet; else a new
+// function.
 FunctionRef rfactor(const StageRef &stage, const std::vector<Preserved> &preserved,
-                    const Location &at, Symbol name = {});
+                    const Location &at, const FunctionRef &into = {});
 
 }  // namespace tessera::program

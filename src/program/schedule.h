@@ -161,12 +161,16 @@ using FuncDirective =
                  FoldStorage, RingBuffer, AsyncDirective, ReorderStorage, AlignStorage,
                  BoundStorage, StoreIn, Trace, NoProfiling, CopyToDevice, CopyToHost>;
 
-// A directive and where it was written.
+// A directive, where it was written, and when it was given.
 template<typename Directive>
 struct Written {
     Directive directive;
     Location at;
+    uint64_t order = 0;  // next_order() of then
 };
+
+// Returns a larger number each time: the order in which directives are given to all functions.
+uint64_t next_order();
 
 // ---- What the directives amount to ----
 
@@ -220,7 +224,7 @@ struct FuncSchedule {
     // Levels of directives that may still become others: which directive, and what it then is.
     struct Late {
         size_t directive;
-        Ref<const LateLevel> level;
+        Ref<LateLevel> level;
     };
     std::vector<Late> late_levels;
     // Derived, by apply():

@@ -343,7 +343,8 @@ Step Reader::read_step(JsonObject &step) {
     const Location line = written(step);
     if (std::ranges::count(func_words, word)) {
         const Symbol f = function(step.text("of"));
-        FuncStep s{{{}, line}};
+        FuncStep s;
+        s.written.at = line;
         read_directive(step, word, s.written.directive);
         return {f, s};
     }

@@ -3,6 +3,7 @@
 #include "ir/stable_hash.h"
 #include "program/apply.h"
 #include "program/copy_input.h"
+#include "program/define.h"
 #include "program/environment.h"
 #include "program/key_builder.h"
 #include "program/reach.h"
@@ -28,24 +29,39 @@ StageRef stage_of(const Step &step, const StageStep &s, const Functions &functio
     }
     StageRef ref = stage_of(f, s.stage);
     for (size_t i : s.path) {
-        const auto &all = ref.definition->specializations;
+        const auto &all = ref.definition().specializations;
         if (i >= all.size() || !all[i].definition) {
             throw CompileError(
                 str(ref.name, " has no specialization ", i, "; it has ", all.size(), " so far"));
         }
-        ref.definition = all[i].definition;
+        ref.path.push_back(i);
         ref.name += ".specialize(...)";
     }
     return ref;
 }
 
-void perform(const Step &step, const StageStep &s, Functions &functions) {
+// Returns what becomes the function that a step makes: the one of that name which `earlier` has,
+// without its definition, or a new one.
+FunctionRef undefined_function(Symbol name, const Functions &earlier) {
+    const auto found = earlier.find(name);
+    if (found == earlier.end()) return make_function(name);
+    const FunctionContents nothing;
+    FunctionContents &f = *found->second;
+    copy_into(f, nothing);
+    f.extern_definition.reset();
+    f.wrappers.clear();
+    f.owner = f.wrapped = nullptr;
+    return found->second;
+}
+
+void perform(const Step &step, const StageStep &s, Functions &functions, const Functions &earlier) {
     const StageRef stage = stage_of(step, s, functions);
     const Location &at = s.written.at;
+    const auto made = [&](Symbol name) { return undefined_function(name, earlier); };
     if (const auto *r = std::get_if<Rfactor>(&s.written.directive)) {
-        functions[r->intermediate] = rfactor(stage, r->preserved, at, r->intermediate);
+        functions[r->intermediate] = rfactor(stage, r->preserved, at, made(r->intermediate));
     } else if (const auto *copy = std::get_if<CopyInput>(&s.written.directive)) {
-        functions[copy->made] = copy_input(stage, copy->image, at, copy->made);
+        functions[copy->made] = copy_input(stage, copy->image, at, made(copy->made));
     } else if (const auto *c = std::get_if<SpecializeDirective>(&s.written.directive)) {
         specialize(stage, c->condition, at);
     } else {
@@ -70,17 +86,19 @@ std::optional<FuncDirective> renamed(const FuncDirective &directive, const Funct
     return std::visit(rename, directive);
 }
 
-void perform(const Step &step, const FuncStep &s, Functions &functions) {
+void perform(const Step &step, const FuncStep &s, Functions &functions, const Functions &) {
     const std::optional<FuncDirective> own = renamed(s.written.directive, functions);
-    apply(*function(step.function, functions), own ? *own : s.written.directive, s.written.at);
+    apply(*function(step.function, functions), own ? *own : s.written.directive, s.written.at,
+          s.late);
 }
 
-void perform(const Step &step, const WrapStep &s, Functions &functions) {
+void perform(const Step &step, const WrapStep &s, Functions &functions, const Functions &earlier) {
     std::vector<FunctionRef> consumers;
     for (Symbol c : s.consumers) consumers.push_back(function(c, functions));
     const FunctionRef &f = function(step.function, functions);
+    const FunctionRef made = undefined_function(s.made, earlier);
     functions[s.made] =
-        s.is_clone ? clone(f, consumers, s.at, s.made) : wrap(f, consumers, s.at, s.made);
+        s.is_clone ? clone(f, consumers, s.at, made) : wrap(f, consumers, s.at, made);
 }
 
 // The key of the steps, by which they are compared.
@@ -181,8 +199,21 @@ uint64_t Schedule::hash(const Algorithm &algorithm) const {
     return ir::stable_hash(key.as_expr());
 }
 
-void perform(const Step &step, Functions &functions) {
-    std::visit([&](const auto &s) { perform(step, s, functions); }, step.what);
+static void perform(const Step &step, Functions &functions, const Functions &earlier) {
+    std::visit([&](const auto &s) { perform(step, s, functions, earlier); }, step.what);
+}
+
+void perform(const Step &step, Functions &functions) { perform(step, functions, {}); }
+
+void replace_schedule(const std::vector<FunctionRef> &outputs, const Schedule &schedule) {
+    const Functions earlier = functions_of(outputs);
+    Functions functions;
+    for (const FunctionRef &f : reach(outputs).algorithm) {
+        begin_schedule(*f);
+        f->wrappers.clear();
+        functions[f->name] = f;
+    }
+    for (const Step &step : schedule.steps) perform(step, functions, earlier);
 }
 
 Functions functions_of(const std::vector<FunctionRef> &outputs) {

@@ -13,6 +13,7 @@ struct StageStep {
 };
 struct FuncStep {
     Written<FuncDirective> written;
+    Ref<LateLevel> late = {};  // its level, where that may still become another
 };
 // in(), or clone_in(): makes a function.
 struct WrapStep {
@@ -41,9 +42,16 @@ struct Schedule {
     uint64_t hash(const Algorithm &algorithm) const;
 };
 
+// A level that is set later counts as it is now, or stays one that may still be set.
+enum class Levels : uint8_t { Now, Late };
+
 // The schedule that the functions which these outputs reach have now, as steps for
-// Algorithm(outputs).
-Schedule schedule_of(const std::vector<FunctionRef> &outputs);
+// Algorithm(outputs), in the order in which they were written.
+Schedule schedule_of(const std::vector<FunctionRef> &outputs, Levels levels = Levels::Now);
+
+// Gives the functions that the outputs reach this schedule in place of their own. Handles to stages
+// and to functions that both schedules make are good before and after.
+void replace_schedule(const std::vector<FunctionRef> &outputs, const Schedule &schedule);
 
 // The function that the step makes; undefined if it makes none.
 Symbol made_by(const Step &step);

@@ -1,7 +1,6 @@
 #include "program/wrappers.h"
 #include "base/warning.h"
 #include "ir/mutator.h"
-#include "program/changes.h"
 #include "program/define.h"
 #include "program/environment.h"
 
@@ -66,7 +65,8 @@ FunctionRef install(const FunctionRef &f, const FunctionRef &w,
     if (f->table) f->table->add(*wrapper);
     if (consumers.empty()) f->wrappers[Symbol()] = wrapper;
     for (const FunctionRef &c : consumers) f->wrappers[c->name] = wrapper;
-    note_change();
+    wrapper->made = next_order();
+    f->version.note_change();
     return FunctionRef(wrapper.get());
 }
 
@@ -95,6 +95,20 @@ void rename_calls(Definition &d, RenameCalls &rename) {
     }
 }
 
+// Makes `c` a deep copy of f which calls itself where f does.
+void become_copy(FunctionContents &c, const FunctionContents &f) {
+    copy_into(c, f);
+    c.output_buffers.clear();
+    c.frozen = false;
+    RenameCalls rename(f.name, c.name);
+    for (const DefinitionRef &d : c.stages) rename_calls(*d, rename);
+    for (Ref<const StageDefinition> &d : c.definitions) {
+        const auto own = make_ref<Definition>(*d);
+        rename_calls(*own, rename);
+        d = own;
+    }
+}
+
 std::vector<ParameterRef> copies_for(const FunctionContents &f,
                                      const std::vector<ParameterRef> &buffers) {
     std::vector<ParameterRef> copies;
@@ -108,7 +122,7 @@ std::vector<ParameterRef> copies_for(const FunctionContents &f,
 }  // namespace
 
 FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
-                 const Location &at, Symbol name) {
+                 const Location &at, const FunctionRef &into) {
     require_consumers(f, consumers, "in", at);
     if (FunctionRef found = existing(f, consumers, "in", at)) {
         if (found->wrapped) return found;
@@ -117,7 +131,7 @@ FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers
     }
     std::string text = str(f->name, "_in");
     for (const FunctionRef &c : consumers) text += str("_", c->name);
-    FunctionRef w = make_function(name.defined() ? name : Symbol::fresh(text));
+    FunctionRef w = into ? into : make_function(Symbol::fresh(text));
     std::vector<Expr> args, values;
     for (Symbol s : f->args) args.push_back(ir::Variable::make(Int(32), s));
     for (size_t i = 0; i < f->types.size(); i++) {
@@ -133,7 +147,7 @@ FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers
 }
 
 FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
-                  const Location &at, Symbol name) {
+                  const Location &at, const FunctionRef &into) {
     require_consumers(f, consumers, "clone_in", at);
     if (consumers.empty()) throw CompileError(at, "clone_in: name the Funcs that use the clone");
     if (FunctionRef found = existing(f, consumers, "clone_in", at)) {
@@ -142,8 +156,8 @@ FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumer
                                    ", a wrapper, instead of ", f->name,
                                    "; name that one as the Func that uses the clone"));
     }
-    if (!name.defined()) name = Symbol::fresh(str(f->name, "_clone"));
-    FunctionRef c = copy_as(name, *f);
+    FunctionRef c = into ? into : make_function(Symbol::fresh(str(f->name, "_clone")));
+    become_copy(*c, *f);
     c->written = at;
     c->output_buffers = copies_for(*c, f->output_buffers);
     f->frozen = true;
@@ -151,12 +165,8 @@ FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumer
 }
 
 FunctionRef copy_as(Symbol name, const FunctionContents &f) {
-    FunctionRef c = copy(f);
-    c->name = name;
-    c->output_buffers.clear();
-    c->frozen = false;
-    RenameCalls rename(f.name, name);
-    for (const DefinitionRef &d : c->stages) rename_calls(*d, rename);
+    FunctionRef c = make_function(name);
+    become_copy(*c, f);
     return c;
 }
 

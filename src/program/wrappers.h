@@ -4,14 +4,14 @@
 namespace tessera::program {
 
 // The function that reads `f` and that the consumers (none: all) call instead of it; made the first
-// time, of that name or a new one. Throws CompileError if some of the consumers have a wrapper of f
-// already, and others not.
+// time, of `into`, which has no definition yet, or as a new one. Throws CompileError if some of the
+// consumers have a wrapper of f already, and others not.
 FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
-                 const Location &at, Symbol name = {});
+                 const Location &at, const FunctionRef &into = {});
 
 // A function with the definitions of `f`, schedule and all, that the consumers call instead.
 FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
-                  const Location &at, Symbol name = {});
+                  const Location &at, const FunctionRef &into = {});
 
 // A deep copy under another name; where f calls itself, the copy calls itself. Wrappers stay with
 // f.

@@ -150,12 +150,12 @@ TEST_SUITE("schedules as text") {
                                                "Var x_i(\"x_i\");\n"
                                                "Var xi(\"xi\");\n"
                                                "Var y(\"y\");\n"
-                                               "g.split(x, x, x_i, 8, TailStrategy::Auto)\n"
+                                               "g.compute_at(f, x)\n"
+                                               "    .split(x, x, x_i, 8, TailStrategy::Auto)\n"
                                                "    .vectorize(x_i);\n"
                                                "f.split(x, x, xi, 16, TailStrategy::Auto)\n"
                                                "    .parallel(y)\n"
-                                               "    .unroll(xi);\n"
-                                               "g.compute_at(f, x);\n");
+                                               "    .unroll(xi);\n");
     }
     TEST_CASE("the printed C++ names what the schedule makes") {
         Algorithm a;

@@ -244,7 +244,7 @@ Stmt NestBuilder::wrap_loop(const StageNest &nest, const StageNest::Loop &loop, 
 // Asks for what the iterations `offset` later of loop `from` read, or write of the stage's own
 // function, before each of loop `at`.
 void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) {
-    for (const auto &[prefetch, at] : nest->definition.schedule.prefetches) {
+    for (const auto &[prefetch, at, order] : nest->definition.schedule.prefetches) {
         if (nest->find_loop(prefetch.at) != loop) continue;
         bool touches = b.callers.contains(prefetch.what) || prefetch.what == nest->func.name;
         PrefetchKey key{nest->func.name, nest->stage, prefetch.what, prefetch.at};

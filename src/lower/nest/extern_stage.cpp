@@ -245,7 +245,7 @@ Expr part_of(const FunctionContents &f, int k, const StageRegion &region,
 namespace {
 
 // A tessera_buffer_t over all of an image.
-Expr whole_image(const program::Parameter &image) {
+Expr whole_image(program::Parameter &image) {
     std::vector<Expr> first, strides;
     const std::vector<Range> ranges = ranges_of_image(image.name, image.dimensions);
     for (int d = 0; d < image.dimensions; d++) {
@@ -253,7 +253,7 @@ Expr whole_image(const program::Parameter &image) {
         strides.push_back(BufferProperty::make(image.name, BufferField::Stride, d));
     }
     const Expr element =
-        Call::make(image.type, image.name, CallKind::Image, 0, first, Ref<const Referent>(&image));
+        Call::make(image.type, image.name, CallKind::Image, 0, first, Ref<Referent>(&image));
     return make_buffer(call(Handle(), Intrinsic::address_of, {element}), image.type, ranges,
                        strides);
 }

@@ -151,7 +151,7 @@ Substitution RegionInference::bounded_region(const StageNest &nest) const {
     const RegionSymbols &symbols = built.region_symbols.at(f.name).at(size_t(nest.stage));
     for (size_t d = 0; d < f.args.size(); d++) {
         std::vector<const program::BoundDirective *> all;
-        for (const auto &[bound, at] : f.schedule.bounds) {
+        for (const auto &[bound, at, order] : f.schedule.bounds) {
             if (bound.var == f.args[d]) all.push_back(&bound);
         }
         if (all.size() != 1 || !all[0]->min.defined() || !all[0]->extent.defined()) continue;

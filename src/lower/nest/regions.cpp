@@ -442,7 +442,7 @@ void RegionInference::warn_of_repetition(const program::FunctionContents &f, Sym
 // The user's bound, bound_extent, align_bounds and align_extent.
 void RegionInference::apply_bounds(const program::FunctionContents &f, Box &box,
                                    bool computed_here) {
-    for (const auto &[bound, at] : f.schedule.bounds) {
+    for (const auto &[bound, at, order] : f.schedule.bounds) {
         auto arg = std::find(f.args.begin(), f.args.end(), bound.var);
         if (arg == f.args.end()) continue;
         int d = int(arg - f.args.begin());

@@ -123,7 +123,7 @@ std::vector<Expr> conditions_of(const program::Definition &general) {
 int64_t aligned_extent(const program::FunctionContents &func, int d) {
     int64_t modulus = 1;
     int bounds = 0;
-    for (const auto &[bound, at] : func.schedule.bounds) {
+    for (const auto &[bound, at, order] : func.schedule.bounds) {
         if (bound.var != func.args[size_t(d)]) continue;
         auto m = bound.modulus.defined() ? as_const_int(bound.modulus) : std::nullopt;
         auto r = bound.remainder.defined() ? as_const_int(bound.remainder) : std::nullopt;

@@ -35,7 +35,7 @@ ExternFuncArgument source_of(const ir::Call &call, const Environment &environmen
 void find_loops_in_call(StageSchedule &schedule, const std::vector<Symbol> &args) {
     std::unordered_map<Symbol, bool> in_call;
     for (Symbol arg : args) in_call[arg] = true;
-    for (const auto &[directive, at] : schedule.directives) {
+    for (const auto &[directive, at, order] : schedule.directives) {
         std::visit(
             overloaded{
                 [&](const Split &s) {
@@ -54,7 +54,7 @@ void find_loops_in_call(StageSchedule &schedule, const std::vector<Symbol> &args
 
 // Directives that say how elements are loaded and stored, and computed side by side.
 void refuse_about_elements(const FunctionContents &f, const char *directive) {
-    for (const auto &[d, at] : f.stages[0]->schedule.directives) {
+    for (const auto &[d, at, order] : f.stages[0]->schedule.directives) {
         const auto *kind = std::get_if<SetLoopKind>(&d);
         const bool is_in_lanes = kind && traits_of(kind->kind).is_in_lanes;
         const auto *split = std::get_if<Split>(&d);

@@ -69,7 +69,7 @@ void add_reads(const program::DefinitionRef &stage, const ProgramContext &contex
 
 void validate_inline(const FunctionContents &f) {
     const bool has_storage = f.stages.size() > 1;
-    for (const auto &[directive, at] : f.schedule.directives) {
+    for (const auto &[directive, at, order] : f.schedule.directives) {
         if (!wants_storage(directive) || (has_storage && is_about_layout(directive))) continue;
         refuse(at, program::directive_name(directive), f,
                " is computed inline and has no storage; say where it is computed with "
@@ -99,7 +99,7 @@ void validate_output(const FunctionContents &f) {
                                ": it is an output of the pipeline, "
                                "which is always computed at the root; remove the directive"));
     }
-    for (const auto &[directive, at] : s.directives) {
+    for (const auto &[directive, at, order] : s.directives) {
         if (std::holds_alternative<program::AsyncDirective>(directive)) {
             refuse(at, "async", f,
                    " is an output of the pipeline, so that no consumer runs beside "
@@ -116,7 +116,7 @@ void validate_output(const FunctionContents &f) {
 void validate_streams(const FunctionContents &f, const ProgramContext &context) {
     for (size_t s = 0; s < f.stages.size(); s++) {
         std::set<Symbol> reads;
-        for (const auto &[directive, at] : f.stages[s]->schedule.directives) {
+        for (const auto &[directive, at, order] : f.stages[s]->schedule.directives) {
             const auto *streams = std::get_if<program::StreamLoads>(&directive);
             if (!streams) continue;
             if (reads.empty()) add_reads(f.stages[s], context, reads);

@@ -308,7 +308,7 @@ void Validator::check_calls(const FunctionContents &f, const program::Definition
 }
 
 void Validator::check_memory(const FunctionContents &f) const {
-    for (const auto &[directive, at] : f.schedule.directives) {
+    for (const auto &[directive, at, order] : f.schedule.directives) {
         const auto *in = std::get_if<program::StoreIn>(&directive);
         if (!in || traits_of(in->memory).is_on_cpu) continue;
         const bool is_of_kernels =

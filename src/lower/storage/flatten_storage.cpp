@@ -50,9 +50,8 @@ private:
     Expr handle_value(const Layout &layout, Symbol buffer, int value) const;
     Expr wide(const Expr &e) const { return cast(index_type, e); }
     Expr index_into(Symbol func, Symbol buffer, const std::vector<Expr> &args,
-                    const Ref<const Referent> &referent) const;
-    Expr field_of(Symbol buffer, BufferField field, int d,
-                  const Ref<const Referent> &referent) const;
+                    const Ref<Referent> &referent) const;
+    Expr field_of(Symbol buffer, BufferField field, int d, const Ref<Referent> &referent) const;
     Symbol buffer_of(Symbol func, int k) const;
     Stmt store_all(const Provide &provide);
 
@@ -172,7 +171,7 @@ Expr FlattenStorage::handle_value(const Layout &layout, Symbol buffer, int value
 
 // A number where the user has fixed it; that it is right has been checked.
 Expr FlattenStorage::field_of(Symbol buffer, BufferField field, int d,
-                              const Ref<const Referent> &referent) const {
+                              const Ref<Referent> &referent) const {
     if (const ir::Argument *a = find_argument(pipeline.args, buffer)) {
         Expr fixed = constraint_of(constraint_of(*a, d), field);
         if (fixed.defined() && is_const(fixed)) return cast(Int(32), fixed);
@@ -181,7 +180,7 @@ Expr FlattenStorage::field_of(Symbol buffer, BufferField field, int d,
 }
 
 Expr FlattenStorage::index_into(Symbol func, Symbol buffer, const std::vector<Expr> &args,
-                                const Ref<const Referent> &referent) const {
+                                const Ref<Referent> &referent) const {
     auto found = layouts.find(func);
     Expr index = make_zero(index_type);
     for (int d = 0; d < int(args.size()); d++) {
@@ -213,7 +212,7 @@ Symbol FlattenStorage::buffer_of(Symbol func, int k) const {
 }
 
 // The image parameter itself, where the call is one of an image.
-Ref<const Referent> image_referent(const Call &call) {
+Ref<Referent> image_referent(const Call &call) {
     return call.call_kind == CallKind::Image ? call.referent : nullptr;
 }
 
