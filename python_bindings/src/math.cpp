@@ -5,6 +5,7 @@ namespace {
 
 using Location1 = Expr (*)(const Expr &, const Location &);
 using Location2 = Expr (*)(const Expr &, const Expr &, const Location &);
+using Location3 = Expr (*)(const Expr &, const Expr &, const Expr &, const Location &);
 
 struct Unary {
     const char *name;
@@ -14,6 +15,12 @@ struct Unary {
 struct TwoOperands {
     const char *name;
     Location2 apply;
+    const char *doc;
+};
+struct ThreeOperands {
+    const char *name;
+    Location3 apply;
+    const char *a, *b, *c;  // names of the arguments
     const char *doc;
 };
 
@@ -69,6 +76,10 @@ const TwoOperands binary_functions[] = {
     BINARY(fast_pow, "Returns about a to the power of b."),
     BINARY(div_round_to_zero, "Divides integers, rounding to zero."),
     BINARY(mod_round_to_zero, "Returns the remainder that div_round_to_zero leaves."),
+    BINARY(fast_integer_divide, "Divides an integer by a uint8, rounding down; 0 stands for 256."),
+    BINARY(fast_integer_divide_round_to_zero,
+           "Divides an integer by a uint8, rounding to zero; 0 stands for 256."),
+    BINARY(fast_integer_modulo, "Returns the remainder that fast_integer_divide leaves."),
     BINARY(widening_add, "Adds in a type of twice the bits."),
     BINARY(widening_sub, "Subtracts in a signed type of twice the bits."),
     BINARY(widening_mul, "Multiplies in a type of twice the bits."),
@@ -89,63 +100,54 @@ const TwoOperands binary_functions[] = {
 #undef UNARY
 #undef BINARY
 
-// min and max of two and more, by position.
-Expr fold(nb::args args, Location2 apply) {
-    if (args.size() < 2) throw nb::type_error("two expressions at least are wanted");
-    const Location at = here();
-    Expr result = to_expr(args[0]);
-    for (size_t i = 1; i < args.size(); i++) result = apply(result, to_expr(args[i]), at);
-    return result;
+#define TERNARY(name, a, b, c, doc)                                                                \
+    {#name,                                                                                        \
+     [](const Expr &x, const Expr &y, const Expr &z, const Location &at) {                         \
+         return tessera::name(x, y, z, at);                                                        \
+     },                                                                                            \
+     a, b, c, doc}
+const ThreeOperands ternary_functions[] = {
+    TERNARY(clamp, "a", "min", "max", "Returns the nearest value from min to max."),
+    TERNARY(lerp, "zero_val", "one_val", "weight",
+            "Interpolates: zero_val where the weight is 0, one_val where it is 1."),
+    TERNARY(fma, "a", "b", "c", "Returns a * b + c, rounded once."),
+    TERNARY(mul_shift_right, "a", "b", "q", "Returns a * b >> q, to the nearest value of the type."),
+    TERNARY(rounding_mul_shift_right, "a", "b", "q",
+            "Returns a * b >> q rounded half up, to the nearest value of the type."),
+    TERNARY(unsafe_promise_clamped, "value", "min", "max",
+            "Returns the value, which is promised to lie from min to max; Expr() is no limit."),
+};
+#undef TERNARY
+
+using Casting = Expr (*)(Type, const Expr &, const Location &);
+struct CastingFunction {
+    const char *name;
+    Casting apply;
+    const char *doc;
+};
+#define CASTING(name, doc)                                                                         \
+    {#name, [](Type t, const Expr &e, const Location &at) { return tessera::name(t, e, at); }, doc}
+const CastingFunction casting_functions[] = {
+    CASTING(cast, "Converts to the type; integers wrap."),
+    CASTING(reinterpret, "Returns the same bits, seen as another type."),
+    CASTING(saturating_cast, "Returns the nearest value that the type has."),
+};
+#undef CASTING
+
+const std::pair<const char *, Type> concise_casts[] = {
+    {"i8", Int(8)},     {"i16", Int(16)},   {"i32", Int(32)},   {"i64", Int(64)},
+    {"u8", UInt(8)},    {"u16", UInt(16)},  {"u32", UInt(32)},  {"u64", UInt(64)},
+    {"f16", Float(16)}, {"f32", Float(32)}, {"f64", Float(64)}, {"bf16", BFloat(16)}};
+
+// A number of Python's keeps all of its digits.
+Expr concise_cast(Type type, nb::handle e) {
+    if (PyFloat_Check(e.ptr())) return cast(type, Expr(PyFloat_AsDouble(e.ptr())), here());
+    return cast(type, to_expr(e), here());
 }
 
-// One value, or a Python tuple of several.
-nb::object of_tuple(const std::vector<Expr> &values) {
-    nb::list list;
-    for (const Expr &e : values) list.append(nb::cast(e));
-    return nb::tuple(list);
-}
-bool is_tuple(nb::handle h) { return nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h); }
-
-nb::object select(nb::args args) {
-    if (args.size() < 3 || args.size() % 2 == 0)
-        throw nb::type_error("select takes condition, value, ..., and the value otherwise");
-    const Location at = here();
-    const nb::handle last = args[args.size() - 1];
-    if (!is_tuple(last)) {
-        Expr result = to_expr(last);
-        for (size_t i = args.size() - 1; i >= 2; i -= 2)
-            result = ir::select(to_expr(args[i - 2]), to_expr(args[i - 1]), result, at);
-        return nb::cast(result);
-    }
-    std::vector<Expr> values = to_exprs(last);
-    for (size_t i = args.size() - 1; i >= 2; i -= 2) {
-        const std::vector<Expr> conditions = to_exprs(args[i - 2]), chosen = to_exprs(args[i - 1]);
-        if (chosen.size() != values.size() ||
-            (conditions.size() != 1 && conditions.size() != values.size()))
-            throw nb::type_error("select: the tuples have different numbers of values");
-        for (size_t v = 0; v < values.size(); v++)
-            values[v] = ir::select(conditions.size() == 1 ? conditions[0] : conditions[v],
-                                   chosen[v], values[v], at);
-    }
-    return of_tuple(values);
-}
-
-// Takes (expr, name) or (rdom, expr, name).
-template<typename F> auto reduction(F f, const char *name) {
-    return [f, name](nb::args args, nb::kwargs kwargs) {
-        Arguments given(name, args, kwargs);
-        std::optional<RDom> domain;
-        if (given.first().is_valid() && nb::isinstance<RDom>(given.first()))
-            domain = nb::cast<RDom>(given.take("rdom"));
-        const Expr e = to_expr(given.take("expr"));
-        const std::string called = nb::cast<std::string>(given.take_or("name", nb::str(name)));
-        given.end();
-        return f(domain ? &*domain : nullptr, e, called, here());
-    };
-}
 }  // namespace
 
-void bind_functions(nb::module_ &m) {
+void bind_math(nb::module_ &m) {
     for (const Unary &f : unary_functions) {
         m.def(
             f.name, [apply = f.apply](const ExprLike &a) { return apply(a, here()); }, "a"_a,
@@ -157,194 +159,42 @@ void bind_functions(nb::module_ &m) {
             [apply = f.apply](const ExprLike &a, const ExprLike &b) { return apply(a, b, here()); },
             "a"_a, "b"_a, f.doc);
     }
-    m.def(
-        "min",
-        [](nb::args args) {
-            return fold(args, [](const Expr &a, const Expr &b, const Location &at) {
-                return ir::min(a, b, at);
-            });
-        },
-        "Returns the least of two or more.");
-    m.def(
-        "max",
-        [](nb::args args) {
-            return fold(args, [](const Expr &a, const Expr &b, const Location &at) {
-                return ir::max(a, b, at);
-            });
-        },
-        "Returns the largest of two or more.");
-    m.def(
-        "clamp",
-        [](const ExprLike &a, const ExprLike &low, const ExprLike &high) {
-            return ir::clamp(a, low, high, here());
-        },
-        "a"_a, "min"_a, "max"_a, "Returns the nearest value from min to max.");
-    m.def("select", &select,
-          "Returns the value after the first condition that is true, or the last value. Tuples are "
-          "chosen as a whole.");
-    m.def(
-        "mux",
-        [](const ExprLike &id, nb::handle values) -> nb::object {
-            const Location at = here();
-            const std::vector<nb::object> list = items(values);
-            if (list.empty() || !is_tuple(list[0])) return nb::cast(mux(id, to_exprs(values), at));
-            std::vector<Tuple> tuples;
-            for (const nb::object &t : list) tuples.emplace_back(to_exprs(t), at);
-            return of_tuple(mux(id, tuples, at).as_vector());
-        },
-        "id"_a, "values"_a, "Returns values[id]; the last one for an id out of range.");
-    m.def(
-        "likely", [](const ExprLike &e) { return likely(e.get()); }, "e"_a,
-        "Says that the value is the usual one: loops are split where it is.");
-    m.def(
-        "likely_if_innermost", [](const ExprLike &e) { return likely_if_innermost(e.get()); },
-        "e"_a, "Does what likely() does in an innermost loop alone.");
-    m.def(
-        "lerp",
-        [](const ExprLike &a, const ExprLike &b, const ExprLike &w) {
-            return lerp(a, b, w, here());
-        },
-        "zero_val"_a, "one_val"_a, "weight"_a,
-        "Interpolates: zero_val where the weight is 0, one_val where it is 1.");
-    m.def(
-        "fma",
-        [](const ExprLike &a, const ExprLike &b, const ExprLike &c) {
-            return fma(a, b, c, here());
-        },
-        "a"_a, "b"_a, "c"_a, "Returns a * b + c, rounded once.");
-    m.def(
-        "mul_shift_right",
-        [](const ExprLike &a, const ExprLike &b, const ExprLike &q) {
-            return mul_shift_right(a, b, q.get(), here());
-        },
-        "a"_a, "b"_a, "q"_a);
-    m.def(
-        "rounding_mul_shift_right",
-        [](const ExprLike &a, const ExprLike &b, const ExprLike &q) {
-            return rounding_mul_shift_right(a, b, q.get(), here());
-        },
-        "a"_a, "b"_a, "q"_a);
-
-    m.def(
-        "cast", [](const TypeLike &t, const ExprLike &e) { return cast(t.get(), e, here()); },
-        "type"_a, "e"_a, "Converts to the type; integers wrap.");
-    m.def(
-        "reinterpret",
-        [](const TypeLike &t, const ExprLike &e) { return reinterpret(t.get(), e, here()); },
-        "type"_a, "e"_a, "Returns the same bits, seen as another type.");
-    m.def(
-        "saturating_cast",
-        [](const TypeLike &t, const ExprLike &e) { return saturating_cast(t.get(), e, here()); },
-        "type"_a, "e"_a, "Returns the nearest value that the type has.");
-    m.def(
-        "extract_bits",
-        [](const TypeLike &t, const ExprLike &e, const ExprLike &lsb) {
-            return extract_bits(t.get(), e, lsb, here());
-        },
-        "type"_a, "e"_a, "lsb"_a);
-    m.def(
-        "concat_bits", [](nb::handle parts) { return concat_bits(to_exprs(parts), here()); },
-        "parts"_a);
-    m.def(
-        "undef", [](const TypeLike &t) { return undef(t.get(), here()); }, "type"_a,
-        "Returns the element that is there already: storing it does nothing.");
-    const std::pair<const char *, Type> casts[] = {
-        {"i8", Int(8)},     {"i16", Int(16)},   {"i32", Int(32)},   {"i64", Int(64)},
-        {"u8", UInt(8)},    {"u16", UInt(16)},  {"u32", UInt(32)},  {"u64", UInt(64)},
-        {"f16", Float(16)}, {"f32", Float(32)}, {"f64", Float(64)}, {"bf16", BFloat(16)}};
-    for (const auto &[name, type] : casts) {
+    for (const ThreeOperands &f : ternary_functions) {
         m.def(
-            name,
-            [type = type](nb::handle e) {
-                // A number of Python's keeps all of its digits.
-                if (PyFloat_Check(e.ptr()))
-                    return cast(type, Expr(PyFloat_AsDouble(e.ptr())), here());
-                return cast(type, to_expr(e), here());
+            f.name,
+            [apply = f.apply](const ExprLike &a, const ExprLike &b, const ExprLike &c) {
+                return apply(a, b, c, here());
             },
-            "e"_a, "Converts to this type; integers wrap.");
+            nb::arg(f.a), nb::arg(f.b), nb::arg(f.c), f.doc);
+    }
+    for (const CastingFunction &f : casting_functions) {
+        m.def(
+            f.name,
+            [apply = f.apply](const TypeLike &t, const ExprLike &e) {
+                return apply(t.get(), e, here());
+            },
+            "type"_a, "e"_a, f.doc);
+    }
+    for (const auto &[name, type] : concise_casts) {
+        m.def(
+            name, [type = type](nb::handle e) { return concise_cast(type, e); }, "e"_a,
+            "Converts to this type; integers wrap.");
         if (type.is_float()) continue;
         m.def(
             str(name, "_sat").c_str(),
             [type = type](const ExprLike &e) { return saturating_cast(type, e, here()); }, "e"_a,
             "Returns the nearest value that the type has.");
     }
-
     m.def(
-        "print", [](nb::args args) { return print(to_exprs(args), here()); },
-        "Returns the first operand, and prints all when it is evaluated.");
-    m.def(
-        "print_when",
-        [](const ExprLike &condition, nb::args args) {
-            return print_when(condition, to_exprs(args), here());
+        "extract_bits",
+        [](const TypeLike &t, const ExprLike &e, const ExprLike &lsb) {
+            return extract_bits(t.get(), e, lsb, here());
         },
-        "condition"_a, "args"_a);
+        "type"_a, "e"_a, "lsb"_a, "Returns the bits from lsb on, as many as the type has.");
     m.def(
-        "require",
-        [](const ExprLike &condition, nb::args args) {
-            return require(condition, to_exprs(args), here());
-        },
-        "condition"_a, "args"_a,
-        "Returns the value after the condition; where that is false, the pipeline fails, and says "
-        "the value and what follows.");
-    m.def(
-        "unsafe_promise_clamped",
-        [](const ExprLike &e, const ExprLike &low, const ExprLike &high) {
-            return unsafe_promise_clamped(e, low, high, here());
-        },
-        "value"_a, "min"_a, "max"_a);
-    m.def(
-        "random_float",
-        [](std::optional<ExprLike> seed) {
-            return random_float(seed ? seed->get() : Expr(), here());
-        },
-        "seed"_a = nb::none());
-    m.def(
-        "random_int",
-        [](std::optional<ExprLike> seed) {
-            return random_int(seed ? seed->get() : Expr(), here());
-        },
-        "seed"_a = nb::none());
-    m.def(
-        "random_uint",
-        [](std::optional<ExprLike> seed) {
-            return random_uint(seed ? seed->get() : Expr(), here());
-        },
-        "seed"_a = nb::none());
-    m.def("scatter", [](nb::args args) { return scatter(to_exprs(args), here()); });
-    m.def("gather", [](nb::args args) { return gather(to_exprs(args), here()); });
-
-#define REDUCTION(which, doc)                                                                      \
-    m.def(#which,                                                                                  \
-          reduction([](const RDom *r, const Expr &e, const std::string &name,                      \
-                       Location at) { return r ? which(*r, e, name, at) : which(e, name, at); },   \
-                    #which),                                                                       \
-          doc)
-    REDUCTION(sum, "Returns the sum over the reduction domain that the expression uses, or that is "
-                   "given first.");
-    REDUCTION(saturating_sum, "Returns the sum, to the nearest value of the type in each step.");
-    REDUCTION(product, "Returns the product over the reduction domain.");
-    REDUCTION(maximum, "Returns the largest value over the reduction domain.");
-    REDUCTION(minimum, "Returns the least value over the reduction domain.");
-#undef REDUCTION
-#define REDUCTION(which, doc)                                                                      \
-    m.def(                                                                                         \
-        #which,                                                                                    \
-        [](nb::args args, nb::kwargs kwargs) {                                                     \
-            return of_tuple(                                                                       \
-                reduction(                                                                         \
-                    [](const RDom *r, const Expr &e, const std::string &name, Location at) {       \
-                        return r ? which(*r, e, name, at) : which(e, name, at);                    \
-                    },                                                                             \
-                    #which)(args, kwargs)                                                          \
-                    .as_vector());                                                                 \
-        },                                                                                         \
-        doc)
-    REDUCTION(
-        argmax,
-        "Returns where the largest value is, a coordinate per dimension, and then the value.");
-    REDUCTION(argmin,
-              "Returns where the least value is, a coordinate per dimension, and then the value.");
-#undef REDUCTION
+        "concat_bits", [](nb::handle parts) { return concat_bits(to_exprs(parts), here()); },
+        "parts"_a, "Returns an unsigned integer of all the bits, the least significant first.");
 }
 
 }  // namespace tessera::python
+
