@@ -3,11 +3,15 @@
 // All bindings share this: nanobind's casters, each of which every source has to see, and
 // conversions from Python to the language.
 #include <functional>
+#include <map>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <optional>
 #include <tessera.h>
@@ -20,8 +24,11 @@ using namespace nb::literals;
 
 // Sets the folder of this package, with a slash at its end: lines there are not the user's.
 void set_package(const std::string &folder);
-// Returns the line of the user's that calls the binding, outside of this package.
+// Returns the line of the user's that calls the binding, outside of this package. From there on the
+// thread follows the dialect of that file, until another one asks.
 Location here();
+// Lets the lines of a file follow Halide's rules (base/dialect.h).
+void set_halide_file(const std::string &file);
 
 // Holds an argument that has been converted, or why it was not: casters cannot throw, so that get()
 // does.
@@ -37,7 +44,9 @@ template<typename T> struct Converted {
 // An argument that is an Expr, or converts to one.
 struct ExprLike : Converted<Expr> {};
 // The same for an operand of an operator. Where the object is none, Python asks the other operand.
-struct Operand : Converted<Expr> {};
+struct Operand : Converted<Expr> {
+    bool is_int = false;  // an integer of Python's, no Expr
+};
 // A Var, an RVar, or an RDom of one dimension.
 struct LoopVar : Converted<VarOrRVar> {};
 // A Type, a dtype of NumPy's, or bool, int (32 bits) or float (32 bits).
@@ -51,6 +60,8 @@ std::optional<Type> as_type(nb::handle object);
 Expr to_expr(nb::handle object);
 Type to_type(nb::handle object);
 std::vector<Expr> to_exprs(nb::handle objects);
+// The same of what is printed: texts are allowed.
+std::vector<Expr> to_message(nb::handle objects);
 VarOrRVar to_loop(nb::handle object);
 std::vector<VarOrRVar> to_loops(nb::handle objects);
 Var to_var(nb::handle object);
@@ -60,6 +71,22 @@ Fetched to_fetched(nb::handle object);
 Region to_region(nb::handle objects);
 // Returns the items of a list or tuple, or the object alone.
 std::vector<nb::object> items(nb::handle object);
+// The same for Funcs, Buffers and ImageParams, each alone or in lists.
+std::vector<Func> to_funcs(nb::handle objects);
+std::vector<Fetched> to_fetched_list(nb::handle objects);
+// Returns true for what gives a Func several values: a tuple, a list, or another sequence that is
+// no expression by itself.
+bool is_tuple(nb::handle object);
+// Returns a Python tuple of expressions, or of Vars and RVars.
+nb::object to_python(const std::vector<Expr> &values);
+nb::object to_python(const std::vector<VarOrRVar> &loops);
+// Returns f[position].
+FuncRef place_of(const Func &f, nb::handle position);
+// Does f[position] = value. After f[position] += e, Python stores what that has returned: a Stage,
+// and all is done.
+void define(FuncRef at, nb::handle value);
+std::string text_of(nb::handle object);
+std::vector<Argument> to_arguments(nb::handle objects);
 
 // Says what an object is to a function, for errors: a text, or a function that makes one where it
 // is wanted.
@@ -73,6 +100,8 @@ Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes = true
                    const std::string &name = "", bool writable = false);
 // Returns the bytes of a number as one of the type; TypeError if it is none.
 uint64_t number_bits(Type t, nb::handle value, const What &what);
+// Returns the i-th number of this type in memory, as Python's.
+nb::object number_at(Type t, const void *memory, int i);
 bool is_array(nb::handle object);
 // Returns the class's name, as errors show it.
 std::string class_of(nb::handle object);
@@ -98,20 +127,69 @@ private:
     size_t next = 0, named = 0;
 };
 
+// The handlers that on_print(), on_trace() and on_error() have set on an object, for one run. It is
+// made and destroyed with the GIL.
+class RunContext {
+public:
+    // Those of a JITUserContext that is given come before those of the owner.
+    explicit RunContext(nb::handle owner, nb::handle given = {});
+    explicit RunContext(const Callable &callable);
+    // Returns null where there are none.
+    JITUserContext *get() { return any ? &context : nullptr; }
+    struct Context : JITUserContext {
+        nb::object print, trace, error;
+    };
+
+private:
+    Context context;
+    bool any = false;
+};
+// Lets an object have the handlers of another one: a Callable those of its pipeline.
+void copy_handlers(nb::handle from, nb::handle to);
+// Defines on_print(), on_trace() and on_error() for a class that has attributes of its own.
+void define_handlers(nb::object type);
+
 // Defines the operators of expressions for the class of an object that converts to one.
 void define_operators(nb::object type);
 
 // Defines what a Func does as a Pipeline of its own: realize(), compile_jit(), texts and files.
 void define_running(nb::class_<Func> &c);
+// Defines texts and files for a Func or a Pipeline.
+template<typename C> void define_output(nb::class_<C> &c);
+// Defines the directives that only a Func has: where it is computed and stored, and which region.
+void define_func_directives(nb::class_<Func> &c);
+// Defines Func.define_extern(), and what names C functions for a Func or a Pipeline.
+void define_extern_stages(nb::class_<Func> &c);
+template<typename C> void define_externs(nb::class_<C> &c);
+
+inline Pipeline pipeline_of(const Func &f, const Location &at) { return f.pipeline(at); }
+inline Pipeline pipeline_of(const Pipeline &p, const Location &) { return p; }
 
 void bind_errors(nb::module_ &m);
+void bind_enums(nb::module_ &m);
 void bind_types(nb::module_ &m);
+void bind_target(nb::module_ &m);
 void bind_expr(nb::module_ &m);
-void bind_functions(nb::module_ &m);
+void bind_vars(nb::module_ &m);
+void bind_rdom(nb::module_ &m);
+void bind_math(nb::module_ &m);
+void bind_values(nb::module_ &m);
+void bind_reductions(nb::module_ &m);
 void bind_buffer(nb::module_ &m);
+void bind_buffer_memory(nb::module_ &m);
 void bind_params(nb::module_ &m);
+void bind_stage(nb::module_ &m);
+void bind_loop_level(nb::module_ &m);
+void bind_func_refs(nb::module_ &m);
 void bind_func(nb::module_ &m);
+void bind_boundary_conditions(nb::module_ &m);
+void bind_handlers(nb::module_ &m);
+void bind_extern(nb::module_ &m);
 void bind_pipeline(nb::module_ &m);
+void bind_modules(nb::module_ &m);
+// Makes what nanobind says of arguments that do not fit the words of tessera._arguments, for all
+// functions that are bound by now.
+void explain_arguments(nb::module_ &m);
 
 }  // namespace tessera::python
 

@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "base/thread_dialect.h"
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -44,23 +45,48 @@ std::string &package() {
     return *folder;
 }
 
-// Returns the name of the file that a code object is of; null for one of this package.
-const char *users_file(nb::handle code) {
-    // Lines of one function follow one another. The reference keeps the address from being
-    // another's.
-    static nb::handle last;
-    static const char *file;
-    if (!code.is(last)) {
+// The file that a code object is of.
+struct File {
+    const char *name;  // null for one of this package
+    Dialect dialect;
+};
+
+// The files that follow Halide's rules, by their interned names.
+std::set<const char *> &halide_files() {
+    static auto *files = new std::set<const char *>;
+    return *files;
+}
+
+// The code object that was asked for last: lines of one function follow one another. The reference
+// keeps its address from being another's.
+struct LastCode {
+    nb::handle code;
+    File file;
+
+    void forget() {
+        if (code.is_valid()) code.dec_ref();
+        code = {};
+    }
+} last;
+
+File file_of(nb::handle code) {
+    if (!code.is(last.code)) {
         const std::string name = nb::cast<std::string>(code.attr("co_filename"));
         const bool is_own = !package().empty() && name.starts_with(package());
-        file = is_own ? nullptr : interned(name);
-        if (last.is_valid()) last.dec_ref();
-        last = code.inc_ref();
+        const char *file = is_own ? nullptr : interned(name);
+        last.forget();
+        last.file = {file, halide_files().count(file) ? Dialect::Halide : Dialect::Tessera};
+        last.code = code.inc_ref();
     }
-    return file;
+    return last.file;
 }
 
 }  // namespace
+
+void set_halide_file(const std::string &file) {
+    halide_files().insert(interned(file));
+    last.forget();
+}
 
 void set_package(const std::string &folder) { package() = folder; }
 
@@ -71,7 +97,11 @@ Location here() {
     while (!frame.is_none()) {
         auto *f = reinterpret_cast<PyFrameObject *>(frame.ptr());
         const nb::object code = nb::steal(reinterpret_cast<PyObject *>(PyFrame_GetCode(f)));
-        if (const char *file = users_file(code)) return {file, uint32_t(PyFrame_GetLineNumber(f))};
+        const File file = file_of(code);
+        if (file.name) {
+            set_thread_dialect(file.dialect);
+            return {file.name, uint32_t(PyFrame_GetLineNumber(f))};
+        }
         frame = frame.attr("f_back");
     }
     return {};
@@ -150,10 +180,30 @@ std::optional<Type> as_type(nb::handle object) {
     return {};
 }
 
+namespace {
+
+std::string no_expression(nb::handle object) {
+    return str("a ", class_of(object),
+               " is no expression: an Expr, a Var, a Param, f[x, y] or a number is");
+}
+std::string no_loop(nb::handle object) {
+    return str("a ", class_of(object),
+               " is no loop: a Var, an RVar or an RDom of one dimension is one");
+}
+
+std::optional<VarOrRVar> as_loop(nb::handle object) {
+    if (const auto *v = as<Var>(object)) return *v;
+    if (const auto *v = as<RVar>(object)) return *v;
+    if (const auto *r = as<RDom>(object)) return *r;
+    if (const auto *either = as<VarOrRVar>(object)) return *either;
+    return {};
+}
+
+}  // namespace
+
 Expr to_expr(nb::handle object) {
     if (std::optional<Expr> e = as_expr(object)) return *e;
-    refuse(str("a ", class_of(object),
-               " is no expression: an Expr, a Var, a Param, f[x, y] or a number is"));
+    refuse(no_expression(object));
 }
 Type to_type(nb::handle object) {
     if (std::optional<Type> t = as_type(object)) return *t;
@@ -161,8 +211,7 @@ Type to_type(nb::handle object) {
 }
 std::vector<nb::object> items(nb::handle object) {
     std::vector<nb::object> result;
-    if (!nb::isinstance<nb::tuple>(object) && !nb::isinstance<nb::list>(object))
-        return {nb::borrow(object)};
+    if (!is_tuple(object)) return {nb::borrow(object)};
     for (nb::handle item : object) result.push_back(nb::borrow(item));
     return result;
 }
@@ -172,19 +221,51 @@ std::vector<Expr> to_exprs(nb::handle objects) {
         for (int i = 0; i < r->dimensions(); i++) result.push_back((*r)[i]);
         return result;
     }
-    for (const nb::object &item : items(objects)) result.push_back(to_expr(item));
+    for (const nb::object &item : items(objects)) {
+        std::optional<Expr> e = as_expr(item);
+        if (!e) refuse(str("item ", result.size(), ": ", no_expression(item)));
+        result.push_back(std::move(*e));
+    }
     return result;
 }
 VarOrRVar to_loop(nb::handle object) {
-    if (const auto *v = as<Var>(object)) return *v;
-    if (const auto *v = as<RVar>(object)) return *v;
-    if (const auto *r = as<RDom>(object)) return *r;
-    refuse(str("a ", class_of(object),
-               " is no loop: a Var, an RVar or an RDom of one dimension is one"));
+    if (const auto loop = as_loop(object)) return *loop;
+    refuse(no_loop(object));
 }
+bool is_tuple(nb::handle h) {
+    if (nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h)) return true;
+    // A sequence of another class, which has expressions.
+    if (conversion_of(h) || nb::isinstance<nb::str>(h) || !PySequence_Check(h.ptr())) return false;
+    return !is_array(h) && nb::hasattr(h, "__len__") && nb::hasattr(h, "__iter__");
+}
+std::vector<Expr> to_message(nb::handle objects) {
+    std::vector<Expr> result;
+    for (const nb::object &item : items(objects)) {
+        result.push_back(nb::isinstance<nb::str>(item) ? Expr(nb::cast<std::string>(item))
+                                                       : to_expr(item));
+    }
+    return result;
+}
+nb::object to_python(const std::vector<Expr> &values) {
+    nb::list list;
+    for (const Expr &e : values) list.append(nb::cast(e));
+    return nb::tuple(list);
+}
+nb::object to_python(const std::vector<VarOrRVar> &loops) {
+    nb::list list;
+    for (const VarOrRVar &v : loops)
+        list.append(v.is_rvar ? nb::cast(RVar(v.symbol)) : nb::cast(Var(v.symbol)));
+    return nb::tuple(list);
+}
+std::string text_of(nb::handle object) { return nb::cast<std::string>(object.attr("__str__")()); }
+
 std::vector<VarOrRVar> to_loops(nb::handle objects) {
     std::vector<VarOrRVar> result;
-    for (const nb::object &item : items(objects)) result.push_back(to_loop(item));
+    for (const nb::object &item : items(objects)) {
+        const std::optional<VarOrRVar> loop = as_loop(item);
+        if (!loop) refuse(str("item ", result.size(), ": ", no_loop(item)));
+        result.push_back(*loop);
+    }
     return result;
 }
 Var to_var(nb::handle object) {
@@ -203,9 +284,44 @@ Fetched to_fetched(nb::handle object) {
     if (const auto *b = as<Buffer<>>(object)) return Fetched(*b, here());
     refuse(str("a ", class_of(object), " is no Func, ImageParam or Buffer"));
 }
+std::vector<Func> to_funcs(nb::handle objects) {
+    std::vector<Func> list;
+    for (const nb::object &o : items(objects)) {
+        for (const nb::object &f : items(o)) list.push_back(to_func(f));
+    }
+    return list;
+}
+std::vector<Fetched> to_fetched_list(nb::handle objects) {
+    std::vector<Fetched> list;
+    for (const nb::object &o : items(objects)) {
+        for (const nb::object &f : items(o)) list.push_back(to_fetched(f));
+    }
+    return list;
+}
+std::vector<Argument> to_arguments(nb::handle objects) {
+    std::vector<Argument> list;
+    for (const nb::object &o : items(objects)) {
+        if (const auto *a = as<Argument>(o))
+            list.push_back(*a);
+        else if (const auto *image = as<ImageParam>(o))
+            list.emplace_back(*image);
+        else if (const auto *p = as<Param<>>(o))
+            list.emplace_back(*p);
+        else if (const auto *b = as<Buffer<>>(o))
+            list.emplace_back(*b);
+        else
+            refuse(str("argument ", list.size(), ": a ", class_of(o),
+                       " is no argument of a pipeline: a Param or an ImageParam is"));
+    }
+    return list;
+}
 Region to_region(nb::handle objects) {
     Region region;
-    for (nb::handle pair : objects) {
+    for (const nb::object &pair : items(objects)) {
+        if (const auto *range = as<Range>(pair)) {
+            region.push_back(*range);
+            continue;
+        }
         const std::vector<nb::object> two = items(pair);
         if (two.size() != 2) refuse("bounds are pairs: (min, extent) of each dimension");
         if (two[0].is_none() && two[1].is_none())
@@ -214,6 +330,31 @@ Region to_region(nb::handle objects) {
             region.emplace_back(to_expr(two[0]), to_expr(two[1]));
     }
     return region;
+}
+
+namespace {
+
+template<typename T> T at(const void *memory, int i) {
+    T value;
+    std::memcpy(static_cast<void *>(&value), static_cast<const char *>(memory) + size_t(i) * sizeof(T), sizeof(T));
+    return value;
+}
+
+}  // namespace
+
+nb::object number_at(Type t, const void *memory, int i) {
+    if (t.is_bfloat()) return nb::float_(double(float(at<bfloat16_t>(memory, i))));
+    if (t.is_float() && t.bits() == 16) return nb::float_(double(float(at<float16_t>(memory, i))));
+    if (t.is_float() && t.bits() == 32) return nb::float_(double(at<float>(memory, i)));
+    if (t.is_float()) return nb::float_(at<double>(memory, i));
+    if (t.is_bool()) return nb::bool_(at<uint8_t>(memory, i) != 0);
+    if (t.is_uint() && t.bits() == 8) return nb::int_(at<uint8_t>(memory, i));
+    if (t.is_uint() && t.bits() == 16) return nb::int_(at<uint16_t>(memory, i));
+    if (t.is_uint() && t.bits() == 32) return nb::int_(at<uint32_t>(memory, i));
+    if (t.bits() == 8) return nb::int_(at<int8_t>(memory, i));
+    if (t.bits() == 16) return nb::int_(at<int16_t>(memory, i));
+    if (t.bits() == 32) return nb::int_(at<int32_t>(memory, i));
+    return t.is_int() ? nb::int_(at<int64_t>(memory, i)) : nb::int_(at<uint64_t>(memory, i));
 }
 
 Arguments::Arguments(const char *function, nb::args args, nb::kwargs kwargs)
@@ -243,7 +384,8 @@ namespace nanobind::detail {
 
 using namespace tessera::python;
 
-// Returns true if there is a value, or an error that get() throws.
+// Returns true if there is a value, or an error that get() throws: tessera._arguments says what is
+// wrong with an object that is nothing of the kind.
 template<typename To, typename Convert> static bool keep(To &to, Convert convert) noexcept {
     try {
         to.value = convert();
@@ -255,16 +397,17 @@ template<typename To, typename Convert> static bool keep(To &to, Convert convert
 }
 
 bool type_caster<Operand>::from_python(handle src, uint32_t, cleanup_list *) noexcept {
+    value.is_int = PyLong_Check(src.ptr()) && !PyBool_Check(src.ptr());
     return keep(value, [&] { return as_expr(src); });
 }
 bool type_caster<ExprLike>::from_python(handle src, uint32_t, cleanup_list *) noexcept {
-    return keep(value, [&] { return std::optional(to_expr(src)); });
+    return keep(value, [&] { return as_expr(src); });
 }
 bool type_caster<LoopVar>::from_python(handle src, uint32_t, cleanup_list *) noexcept {
-    return keep(value, [&] { return std::optional(to_loop(src)); });
+    return keep(value, [&] { return as_loop(src); });
 }
 bool type_caster<TypeLike>::from_python(handle src, uint32_t, cleanup_list *) noexcept {
-    return keep(value, [&] { return std::optional(to_type(src)); });
+    return keep(value, [&] { return as_type(src); });
 }
 
 }  // namespace nanobind::detail

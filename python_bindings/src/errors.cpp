@@ -33,8 +33,11 @@ void bind_errors(nb::module_ &m) {
         }
     });
     set_warning_handler(warn);
-    // The handler is of Python, and must not be called when Python has ended.
-    m.def("_unset_handlers", [] { set_warning_handler({}); });
+    // Handlers of Python's must not be called when it has ended.
+    m.def("_unset_handlers", [] {
+        set_warning_handler({});
+        JITSharedRuntime::set_default_handlers({});
+    });
 }
 
 }  // namespace tessera::python

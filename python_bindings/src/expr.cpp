@@ -1,5 +1,5 @@
 #include "bindings.h"
-#include <sstream>
+#include "base/dialect.h"
 
 namespace tessera::python {
 namespace {
@@ -12,9 +12,13 @@ Expr floor_divide(const WrittenExpr &a, const Expr &b) {
     return quotient.type().is_float() ? floor(quotient, a.at) : quotient;
 }
 
+// Says which type an integer of Python's has beside an expression, by Halide's rules.
+enum class Beside : uint8_t { Own, Same, Count };
+
 struct BinaryOperator {
     const char *name, *reflected;  // the second for operands the other way round
     Binary apply;
+    Beside integer = Beside::Same;
 };
 const BinaryOperator binary_operators[] = {
     {"__add__", "__radd__", [](const WrittenExpr &a, const Expr &b) { return a + b; }},
@@ -23,9 +27,10 @@ const BinaryOperator binary_operators[] = {
     {"__truediv__", "__rtruediv__", [](const WrittenExpr &a, const Expr &b) { return a / b; }},
     {"__floordiv__", "__rfloordiv__", floor_divide},
     {"__mod__", "__rmod__", [](const WrittenExpr &a, const Expr &b) { return a % b; }},
-    {"__pow__", "__rpow__", [](const WrittenExpr &a, const Expr &b) { return pow(a, b, a.at); }},
-    {"__lshift__", "__rlshift__", [](const WrittenExpr &a, const Expr &b) { return a << b; }},
-    {"__rshift__", "__rrshift__", [](const WrittenExpr &a, const Expr &b) { return a >> b; }},
+    {"__pow__", "__rpow__", [](const WrittenExpr &a, const Expr &b) { return pow(a, b, a.at); },
+     Beside::Own},
+    {"__lshift__", "__rlshift__", [](const WrittenExpr &a, const Expr &b) { return a << b; }, Beside::Count},
+    {"__rshift__", "__rrshift__", [](const WrittenExpr &a, const Expr &b) { return a >> b; }, Beside::Count},
     {"__and__", "__rand__", [](const WrittenExpr &a, const Expr &b) { return a & b; }},
     {"__or__", "__ror__", [](const WrittenExpr &a, const Expr &b) { return a | b; }},
     {"__xor__", "__rxor__", [](const WrittenExpr &a, const Expr &b) { return a ^ b; }},
@@ -39,6 +44,25 @@ const BinaryOperator binary_operators[] = {
      [](const WrittenExpr &a, const Expr &b) { return a != WrittenExpr(b, a.at); }},
 };
 
+// By Halide's rules an integer of Python's is one of the expression's type, and refused where that
+// has none such; one of more than 32 bits keeps its own.
+Expr beside(const Expr &other, const Operand &operand, Beside rule, const Location &at) {
+    const Expr &e = operand;
+    if (!operand.is_int || rule == Beside::Own || e.type() != Int(32) || !other.defined()) return e;
+    if (!follows_halide(at)) return e;
+    const int64_t value = *ir::as_const_int(e);
+    Type t = other.type().element_of();
+    if (rule == Beside::Count) {
+        if (!t.is_int_or_uint() || t.is_bool()) return e;
+        t = t.with_code(value < 0 ? TypeCode::Int : TypeCode::UInt);
+    }
+    if (t.is_handle()) return e;
+    if (t.is_float() ? t.can_represent(double(value)) : t.can_represent(value))
+        return ir::make_const(t, value);
+    throw CompileError(at, str("the integer ", value, " is to be a ", t, " as the expression "
+                               "beside it, which cannot hold it; cast one of them"));
+}
+
 }  // namespace
 
 void define_operators(nb::object type) {
@@ -47,15 +71,19 @@ void define_operators(nb::object type) {
     for (const BinaryOperator &op : binary_operators) {
         c.def(
             op.name,
-            [apply = op.apply](nb::handle a, const Operand &b) {
-                return apply(WrittenExpr(to_expr(a), here()), b);
+            [&op](nb::handle a, const Operand &b) {
+                const WrittenExpr left(to_expr(a), here());
+                return op.apply(left, beside(left, b, op.integer, left.at));
             },
             nb::is_operator());
         if (!op.reflected) continue;
         c.def(
             op.reflected,
-            [apply = op.apply](nb::handle a, const Operand &b) {
-                return apply(WrittenExpr(b.get(), here()), to_expr(a));
+            [&op](nb::handle a, const Operand &b) {
+                const Expr right = to_expr(a);
+                const Location at = here();
+                const Beside rule = op.integer == Beside::Count ? Beside::Own : op.integer;
+                return op.apply(WrittenExpr(beside(right, b, rule, at), at), right);
             },
             nb::is_operator());
     }
@@ -79,80 +107,6 @@ void define_operators(nb::object type) {
     c.attr("__array_ufunc__") = nb::none();
 }
 
-namespace {
-
-void bind_vars(nb::module_ &m) {
-    nb::class_<Var> var(
-        m, "Var",
-        "The name of a dimension of a Func, or of a loop. Vars of one name are the same.");
-    var.def(nb::init<>(), "Makes a Var with a name that nobody else has.")
-        .def(nb::init<const std::string &>(), "name"_a)
-        .def("name", &Var::name)
-        .def("same_as", &Var::same_as, "other"_a)
-        .def_static("outermost", &Var::outermost, "Returns the loop around all loops of a stage.")
-        .def("__repr__", [](const Var &v) { return str("Var(\"", v.name(), "\")"); });
-    define_operators(var);
-    nb::class_<RVar> rvar(
-        m, "RVar",
-        "A variable of a reduction domain, or the name of a loop made of such variables.");
-    rvar.def(
-            "__init__",
-            [](RVar *r, const std::string &name) {
-                name.empty() ? new (r) RVar() : new (r) RVar(name);
-            },
-            "name"_a = "")
-        .def("name", &RVar::name)
-        .def("min", &RVar::min)
-        .def("extent", &RVar::extent)
-        .def("__repr__", [](const RVar &r) { return str("RVar(\"", r.name(), "\")"); });
-    define_operators(rvar);
-
-    m.attr("_") = nb::cast(_);
-    const Var *implicit[] = {&_0, &_1, &_2, &_3, &_4, &_5, &_6, &_7, &_8, &_9};
-    for (int i = 0; i < 10; i++) m.attr(str("_", i).c_str()) = nb::cast(*implicit[i]);
-}
-
-void bind_rdom(nb::module_ &m) {
-    nb::class_<RDom> rdom(
-        m, "RDom",
-        "A box over which updates run, first variable fastest: RDom([(min, extent), ...]).");
-    rdom.def(
-            "__init__",
-            [](RDom *r, nb::handle bounds, const std::string &name) {
-                const Location at = here();
-                if (nb::isinstance<Buffer<>>(bounds))
-                    new (r) RDom(nb::cast<Buffer<>>(bounds), name, at);
-                else if (nb::isinstance<OutputImageParam>(bounds))
-                    new (r) RDom(nb::cast<OutputImageParam &>(bounds), name, at);
-                else
-                    new (r) RDom(to_region(bounds), name, at);
-            },
-            "bounds"_a, "name"_a = "",
-            "Takes (min, extent) of each dimension, or all of a Buffer or an ImageParam.")
-        .def("dimensions", &RDom::dimensions)
-        .def("same_as", &RDom::same_as, "other"_a)
-        .def(
-            "where", [](RDom &r, const ExprLike &condition) { r.where(condition, here()); },
-            "condition"_a, "Leaves only the points for which the condition holds.")
-        .def("__len__", &RDom::dimensions)
-        .def(
-            "__getitem__",
-            [](const RDom &r, int i) {
-                if (i < 0 || i >= r.dimensions())
-                    throw nb::index_error(
-                        str("the RDom has ", r.dimensions(), " dimensions").c_str());
-                return r[i];
-            },
-            "index"_a)
-        .def_prop_ro("x", [](const RDom &r) { return r.x; })
-        .def_prop_ro("y", [](const RDom &r) { return r.y; })
-        .def_prop_ro("z", [](const RDom &r) { return r.z; })
-        .def_prop_ro("w", [](const RDom &r) { return r.w; });
-    define_operators(rdom);
-}
-
-}  // namespace
-
 void bind_expr(nb::module_ &m) {
     nb::class_<Expr> expr(m, "Expr", "A value that a pipeline computes at each point.");
     expr.def(nb::init<>(), "Makes an undefined Expr: no limit, where one is given.")
@@ -166,9 +120,6 @@ void bind_expr(nb::module_ &m) {
         .def("__repr__",
              [](const Expr &e) { return e.defined() ? ir::to_string(e) : "<undefined Expr>"; });
     define_operators(expr);
-    bind_vars(m);
-    bind_rdom(m);
-    nb::class_<Tuple>(m, "_Tuple").def("__len__", &Tuple::size);
 }
 
 }  // namespace tessera::python

@@ -9,6 +9,11 @@ void set(Param<> &p, nb::handle value) {
                        number_bits(p.type(), value, [&] { return str("Param ", p.name()); }), at);
 }
 
+nb::object get(const Param<> &p) {
+    const uint64_t bits = detail::scalar_bits(*p.parameter(), p.type(), here());
+    return number_at(p.type(), &bits, 0);
+}
+
 void bind_dimension(nb::module_ &m) {
     nb::class_<Dimension>(m, "Dimension",
                           "One dimension of an input or output, and what a pipeline may rely on.")
@@ -16,6 +21,8 @@ void bind_dimension(nb::module_ &m) {
         .def("max", &Dimension::max)
         .def("extent", &Dimension::extent)
         .def("stride", &Dimension::stride)
+        .def("min_estimate", &Dimension::min_estimate)
+        .def("extent_estimate", &Dimension::extent_estimate)
         .def(
             "set_min", [](Dimension &d, const ExprLike &min) { return d.set_min(min, here()); },
             "min"_a)
@@ -62,6 +69,7 @@ void bind_image_param(nb::module_ &m) {
             "set_host_alignment",
             [](Output &o, int bytes) -> Output & { return o.set_host_alignment(bytes, here()); },
             "bytes"_a, nb::rv_policy::none)
+        .def("host_alignment", [](const Output &o) { return o.host_alignment(here()); })
         .def(
             "set_estimates",
             [](Output &o, nb::handle estimates) -> Output & {
@@ -97,14 +105,17 @@ void bind_image_param(nb::module_ &m) {
         .def(
             "in_",
             [](ImageParam &p, nb::args consumers) {
-                std::vector<Func> list;
-                for (nb::handle c : consumers) {
-                    for (const nb::object &f : items(c)) list.push_back(to_func(f));
-                }
+                const std::vector<Func> list = to_funcs(consumers);
                 return list.empty() ? p.in(here()) : p.in(list, here());
             },
             "Returns a Func with the same values, which the consumers, or all, use instead.")
         .def("trace_loads", [](ImageParam &p) { p.trace_loads(here()); })
+        .def(
+            "add_trace_tag",
+            [](ImageParam &p, const std::string &tag) -> ImageParam & {
+                return p.add_trace_tag(tag, here());
+            },
+            "trace_tag"_a, nb::rv_policy::none)
         .def("__repr__", [](const ImageParam &p) {
             return str("<ImageParam ", p.name(), ": ", p.type(), ", ", p.dimensions(),
                        " dimensions>");
@@ -119,14 +130,32 @@ void bind_params(nb::module_ &m) {
     param
         .def(
             "__init__",
-            [](Param<> *p, const TypeLike &type, const std::string &name, nb::handle value) {
-                new (p) Param<>(type.get(), name, here());
-                if (!value.is_none()) set(*p, value);
+            [](Param<> *p, const TypeLike &type, nb::handle name, nb::handle value, nb::handle min,
+               nb::handle max) {
+                // The name may be left out: Param(type, value).
+                const bool is_named = nb::isinstance<nb::str>(name);
+                const nb::handle number = is_named || name.is_none() ? value : name;
+                new (p) Param<>(type.get(), is_named ? nb::cast<std::string>(name) : "", here());
+                if (!number.is_none()) set(*p, number);
+                if (!min.is_none() || !max.is_none())
+                    p->set_range(min.is_none() ? Expr() : to_expr(min),
+                                 max.is_none() ? Expr() : to_expr(max), here());
             },
-            "type"_a, "name"_a = "", "value"_a = nb::none())
+            "type"_a, "name"_a = "", "value"_a = nb::none(), "min"_a = nb::none(),
+            "max"_a = nb::none(), "Takes the type, and perhaps a name, a value and its limits.")
         .def("name", &Param<>::name)
         .def("type", &Param<>::type)
-        .def("set", &set, "value"_a)
+        .def("set", &set, "value"_a, "Sets the value for the runs that follow.")
+        .def("get", &get, "Returns the value that was set.")
+        .def(
+            "set_min_value",
+            [](Param<> &p, const ExprLike &min) { p.set_min_value(min, here()); }, "min"_a)
+        .def(
+            "set_max_value",
+            [](Param<> &p, const ExprLike &max) { p.set_max_value(max, here()); }, "max"_a)
+        .def("min_value", &Param<>::min_value)
+        .def("max_value", &Param<>::max_value)
+        .def("estimate", &Param<>::estimate)
         .def(
             "set_range",
             [](Param<> &p, const ExprLike &min, const ExprLike &max) {

@@ -3,27 +3,6 @@
 namespace tessera::python {
 namespace {
 
-std::string text_of(nb::handle object) { return nb::cast<std::string>(object.attr("__str__")()); }
-
-std::vector<Argument> to_arguments(nb::handle objects) {
-    std::vector<Argument> list;
-    for (nb::handle o : objects) {
-        if (nb::isinstance<Argument>(o))
-            list.push_back(nb::cast<Argument &>(o));
-        else if (nb::isinstance<ImageParam>(o))
-            list.emplace_back(nb::cast<ImageParam &>(o));
-        else if (nb::isinstance<Param<>>(o))
-            list.emplace_back(nb::cast<Param<> &>(o));
-        else if (nb::isinstance<Buffer<>>(o))
-            list.emplace_back(nb::cast<Buffer<> &>(o));
-        else
-            throw nb::type_error(
-                str("a ", class_of(o), " is no argument of a pipeline: a Param or an ImageParam is")
-                    .c_str());
-    }
-    return list;
-}
-
 nb::object of_realization(const Realization &r) {
     if (r.size() == 1) return nb::cast(r[0]);
     nb::list list;
@@ -46,14 +25,17 @@ std::vector<Buffer<>> to_outputs(nb::handle what) {
     return outputs;
 }
 
-nb::object realize(Pipeline p, nb::handle what, const Target &target) {
+// `owner`: the object that has the handlers; `given`: a JITUserContext, or None.
+nb::object realize(Pipeline p, nb::handle what, const Target &target, nb::handle owner,
+                   nb::handle given) {
     const Location at = here();
+    RunContext context(owner, given);
     if (are_sizes(what)) {
         const auto sizes = nb::cast<std::vector<int32_t>>(what);
         std::optional<Realization> result;
         {
             nb::gil_scoped_release no_gil;
-            result = p.realize(sizes, target, at);
+            result = p.realize(context.get(), sizes, target, at);
             // Python reads the elements by address.
             for (Buffer<> &b : *result) b.copy_to_host(nullptr, at);
         }
@@ -62,17 +44,23 @@ nb::object realize(Pipeline p, nb::handle what, const Target &target) {
     std::vector<Buffer<>> outputs = to_outputs(what);
     {
         nb::gil_scoped_release no_gil;
-        p.realize(RealizationArg(outputs), target, at);
+        p.realize(context.get(), RealizationArg(outputs), target, at);
         for (Buffer<> &b : outputs) b.copy_to_host(nullptr, at);
     }
     return nb::none();
 }
 
-void infer_input_bounds(Pipeline p, nb::handle what, const Target &target) {
+void infer_input_bounds(Pipeline p, nb::handle what, const Target &target, nb::handle owner) {
     const Location at = here();
-    if (are_sizes(what))
-        return p.infer_input_bounds(nb::cast<std::vector<int32_t>>(what), target, at);
-    p.infer_input_bounds(RealizationArg(to_outputs(what)), target, at);
+    RunContext context(owner);
+    if (are_sizes(what)) {
+        const auto sizes = nb::cast<std::vector<int32_t>>(what);
+        nb::gil_scoped_release no_gil;
+        return p.infer_input_bounds(context.get(), sizes, target, at);
+    }
+    const std::vector<Buffer<>> outputs = to_outputs(what);
+    nb::gil_scoped_release no_gil;
+    p.infer_input_bounds(context.get(), RealizationArg(outputs), target, at);
 }
 
 // ---- Callable ----
@@ -80,6 +68,7 @@ void infer_input_bounds(Pipeline p, nb::handle what, const Target &target) {
 // Calls with arguments by position, then by name. Outputs are passed, as inputs are.
 void call(const Callable &callable, nb::args args, nb::kwargs kwargs) {
     const Location at = here();
+    RunContext context(callable);
     const std::vector<Argument> &wanted = callable.arguments();
     std::vector<CallableArgument> passed;
     std::vector<Buffer<>> buffers;
@@ -123,112 +112,26 @@ void call(const Callable &callable, nb::args args, nb::kwargs kwargs) {
         throw nb::type_error(
             "an argument is given twice, or has a name that the Callable does not know");
     nb::gil_scoped_release no_gil;
-    callable.call(passed, nullptr, at);
+    callable.call(passed, context.get(), at);
     for (Buffer<> &b : buffers) {
         if (b.device_dirty()) b.copy_to_host(nullptr, at);
     }
 }
 
-// ---- Texts and files ----
-
-template<typename C> Pipeline pipeline_of(C &c, const Location &at) {
-    if constexpr (std::is_same_v<C, Func>)
-        return c.pipeline(at);
-    else
-        return c;
-}
-
-template<typename C> void define_texts(nb::class_<C> &c) {
-    const std::pair<const char *, OutputFileType> texts[] = {
-        {"lowered_stmt", OutputFileType::stmt},
-        {"conceptual_stmt", OutputFileType::conceptual_stmt},
-        {"llvm_assembly", OutputFileType::llvm_assembly},
-        {"assembly", OutputFileType::assembly},
-        {"c_source", OutputFileType::c_source},
-        {"ptx", OutputFileType::device_code}};
-    for (const auto &[name, type] : texts) {
-        c.def(
-            name,
-            [type = type](C &f, const Target &target) {
-                const Location at = here();
-                nb::gil_scoped_release no_gil;
-                return pipeline_of(f, at).compile_to_string(type, {}, "", target, at);
-            },
-            "target"_a = Target(), "Returns what compile_to() writes, as a string.");
-        c.def(
-            str("compile_to_", name).c_str(),
-            [type = type](C &f, const std::string &path, nb::handle arguments,
-                          const std::string &function, const Target &target) {
-                const Location at = here();
-                const std::vector<Argument> args = arguments.is_none()
-                                                       ? pipeline_of(f, at).infer_arguments(at)
-                                                       : to_arguments(arguments);
-                nb::gil_scoped_release no_gil;
-                pipeline_of(f, at).compile_to({{type, path}}, args, function, target, at);
-            },
-            "path"_a, "arguments"_a = nb::none(), "fn_name"_a = "", "target"_a = Target());
-    }
-    c.def(
-        "compile_to",
-        [](C &f, const nb::dict &files, nb::handle arguments, const std::string &function,
-           const Target &target) {
-            const Location at = here();
-            std::map<OutputFileType, std::string> paths;
-            for (auto [type, path] : files) paths[nb::cast<OutputFileType>(type)] = text_of(path);
-            const std::vector<Argument> args = to_arguments(arguments);
-            nb::gil_scoped_release no_gil;
-            pipeline_of(f, at).compile_to(paths, args, function, target, at);
-        },
-        "outputs"_a, "arguments"_a, "fn_name"_a = "", "target"_a = Target(),
-        "Writes a file of each type, at its path.");
-    c.def(
-        "compile_to_static_library",
-        [](C &f, const std::string &prefix, nb::handle arguments, const std::string &function,
-           const Target &target) {
-            const Location at = here();
-            const std::vector<Argument> args = to_arguments(arguments);
-            nb::gil_scoped_release no_gil;
-            pipeline_of(f, at).compile_to_static_library(prefix, args, function, target, at);
-        },
-        "prefix"_a, "arguments"_a, "fn_name"_a = "", "target"_a = Target(),
-        "Writes a library and its header: prefix.a and prefix.h.");
-    c.def(
-         "loop_nest", [](C &f) { return pipeline_of(f, here()).loop_nest(here()); },
-         "Returns the loops that the schedule comes to, as text.")
-        .def("print_loop_nest",
-             [](C &f) {
-                 nb::module_::import_("builtins")
-                     .attr("print")(nb::str(pipeline_of(f, here()).loop_nest(here()).c_str()),
-                                    "end"_a = "");
-             })
-        .def("schedule_as_cpp", [](C &f) { return pipeline_of(f, here()).schedule_as_cpp(here()); })
-        .def("schedule_as_json",
-             [](C &f) { return pipeline_of(f, here()).schedule_as_json(here()); })
-        .def(
-            "apply_schedule",
-            [](C &f, const std::string &json) {
-                pipeline_of(f, here()).apply_schedule(json, {}, here());
-            },
-            "json"_a)
-        .def("infer_arguments",
-             [](C &f) { return pipeline_of(f, here()).infer_arguments(here()); });
-}
-
 template<typename C> void define_execution(nb::class_<C> &c) {
     c.def(
          "realize",
-         [](C &f, nb::handle sizes, const Target &target) {
-             return realize(pipeline_of(f, here()),
-                            sizes.is_none() ? nb::handle(nb::list()) : sizes, target);
+         [](nb::handle self, nb::handle sizes, const Target &target, nb::handle context) {
+             return realize(pipeline_of(nb::cast<C &>(self), here()), sizes, target, self, context);
          },
-         "sizes"_a = nb::list(), "target"_a = Target(),
+         "sizes"_a = nb::list(), "target"_a = Target(), "context"_a = nb::none(),
          "Computes the outputs over [0, size) in each dimension, dimension 0 first, and returns a "
-         "Buffer, or a tuple of Buffers; or writes into a Buffer, an "
-         "array, or a list of these.")
+         "Buffer, or a tuple of Buffers; or writes into a Buffer, an array, or a list of these. "
+         "context: a JITUserContext with handlers for this call.")
         .def(
             "infer_input_bounds",
-            [](C &f, nb::handle sizes, const Target &target) {
-                infer_input_bounds(pipeline_of(f, here()), sizes, target);
+            [](nb::handle self, nb::handle sizes, const Target &target) {
+                infer_input_bounds(pipeline_of(nb::cast<C &>(self), here()), sizes, target, self);
             },
             "sizes"_a, "target"_a = Target(),
             "Gives every ImageParam that has no Buffer one that is large enough.")
@@ -242,23 +145,38 @@ template<typename C> void define_execution(nb::class_<C> &c) {
             "target"_a = Target(), "Compiles now what realize() would compile.")
         .def(
             "compile_to_callable",
-            [](C &f, nb::handle arguments, const Target &target) {
+            [](nb::handle self, nb::handle arguments, const Target &target) {
                 const Location at = here();
+                Pipeline p = pipeline_of(nb::cast<C &>(self), at);
                 const std::vector<Argument> args = to_arguments(arguments);
-                nb::gil_scoped_release no_gil;
-                return pipeline_of(f, at).compile_to_callable(args, target, at);
+                std::optional<Callable> compiled;
+                {
+                    nb::gil_scoped_release no_gil;
+                    compiled = p.compile_to_callable(args, target, at);
+                }
+                const nb::object callable = nb::cast(*compiled);
+                copy_handlers(self, callable);
+                return callable;
             },
             "arguments"_a, "target"_a = Target(),
-            "Returns a function that takes these arguments, and then the outputs.")
+            "Returns a function that takes these arguments, and then the outputs. It has the "
+            "handlers that this object has now.",
+            nb::sig("def compile_to_callable(self, arguments: object, target: Target = "
+                    "Target()) -> Callable"))
         .def(
             "add_requirement",
-            [](C &f, const ExprLike &condition, nb::args message) {
-                pipeline_of(f, here()).add_requirement(WrittenExpr(condition.get(), here()),
-                                                       to_exprs(message));
+            [](nb::handle self, const ExprLike &condition, nb::args message) {
+                const Location at = here();
+                const std::vector<Expr> said =
+                    to_message(message.size() == 1 && is_tuple(message[0]) ? message[0]
+                                                                           : nb::handle(message));
+                pipeline_of(nb::cast<C &>(self), at)
+                    .add_requirement(WrittenExpr(condition.get(), at), said);
+                return nb::borrow(self);
             },
             "condition"_a, "message"_a,
             "Requires that the caller meets the condition; else the pipeline fails with the "
-            "message.")
+            "message: texts and expressions.")
         .def(
             "apply_autoscheduler",
             [](C &f, const Target &target, const AutoschedulerParams &params) {
@@ -268,20 +186,36 @@ template<typename C> void define_execution(nb::class_<C> &c) {
             },
             "target"_a, "params"_a = AutoschedulerParams(),
             "Schedules the pipeline by the autoscheduler that the parameters name.");
-    define_texts(c);
+    define_output(c);
+    define_externs(c);
+    define_handlers(c);
 }
 
 void bind_callable(nb::module_ &m) {
-    nb::enum_<Argument::Kind>(m, "ArgumentKind")
-        .value("InputScalar", Argument::InputScalar)
-        .value("InputBuffer", Argument::InputBuffer)
-        .value("OutputBuffer", Argument::OutputBuffer);
+    nb::class_<ArgumentEstimates>(m, "ArgumentEstimates",
+                                  "The properties of an argument beside its type.")
+        .def(nb::init<>())
+        .def_rw("scalar_def", &ArgumentEstimates::scalar_def)
+        .def_rw("scalar_min", &ArgumentEstimates::scalar_min)
+        .def_rw("scalar_max", &ArgumentEstimates::scalar_max)
+        .def_rw("scalar_estimate", &ArgumentEstimates::scalar_estimate)
+        .def_rw("buffer_estimates", &ArgumentEstimates::buffer_estimates);
     nb::class_<Argument>(m, "Argument", "An argument of a compiled pipeline.")
         .def(
             "__init__",
             [](Argument *a, const std::string &name, Argument::Kind kind, const TypeLike &type,
-               int dimensions) { new (a) Argument(name, kind, type.get(), dimensions); },
-            "name"_a, "kind"_a, "type"_a, "dimensions"_a)
+               int dimensions, const ArgumentEstimates &estimates) {
+                new (a) Argument(name, kind, type.get(), dimensions, estimates);
+            },
+            "name"_a, "kind"_a, "type"_a, "dimensions"_a = 0,
+            "argument_estimates"_a = ArgumentEstimates())
+        .def(
+            "__init__",
+            [](Argument *a, nb::handle of) {
+                const std::vector<Argument> list = to_arguments(nb::make_tuple(of));
+                new (a) Argument(list[0]);
+            },
+            "of"_a, "Is what a Param, an ImageParam or a Buffer is as an argument.")
         .def("is_buffer", &Argument::is_buffer)
         .def("is_scalar", &Argument::is_scalar)
         .def("is_input", &Argument::is_input)
@@ -290,15 +224,17 @@ void bind_callable(nb::module_ &m) {
         .def_ro("kind", &Argument::kind)
         .def_ro("type", &Argument::type)
         .def_ro("dimensions", &Argument::dimensions)
+        .def_rw("argument_estimates", &Argument::argument_estimates)
         .def("__repr__", [](const Argument &a) {
             return str("<Argument ", a.name, ": ",
                        a.is_buffer() ? str(int(a.dimensions), " dimensions of ") : "", a.type,
                        a.is_output() ? ", output>" : ">");
         });
-    nb::class_<Callable>(m, "Callable",
+    nb::class_<Callable> callable(m, "Callable", nb::dynamic_attr(),
                          "A compiled pipeline: its inputs by position or name, then a Buffer or "
-                         "array for each output.")
-        .def("__call__", &call)
+                         "array for each output.");
+    callable.def("__call__", &call)
+        .def("defined", &Callable::defined)
         .def_prop_ro(
             "arguments", [](const Callable &c) { return c.arguments(); },
             "What a call takes, outputs last.")
@@ -307,30 +243,10 @@ void bind_callable(nb::module_ &m) {
             for (const Argument &a : c.arguments()) names.push_back(a.name);
             return str("<Callable (", join(names), ")>");
         });
+    define_handlers(callable);
 }
 
-}  // namespace
-
-void define_running(nb::class_<Func> &c) { define_execution(c); }
-
-void bind_pipeline(nb::module_ &m) {
-    bind_callable(m);
-    nb::enum_<OutputFileType>(m, "OutputFileType",
-                              "The kinds of files that can be written of a pipeline.")
-        .value("assembly", OutputFileType::assembly)
-        .value("bitcode", OutputFileType::bitcode)
-        .value("c_header", OutputFileType::c_header)
-        .value("c_source", OutputFileType::c_source)
-        .value("conceptual_stmt", OutputFileType::conceptual_stmt)
-        .value("device_code", OutputFileType::device_code)
-        .value("function_info_header", OutputFileType::function_info_header)
-        .value("llvm_assembly", OutputFileType::llvm_assembly)
-        .value("object", OutputFileType::object)
-        .value("registration", OutputFileType::registration)
-        .value("schedule", OutputFileType::schedule)
-        .value("static_library", OutputFileType::static_library)
-        .value("stmt", OutputFileType::stmt)
-        .value("stmt_html", OutputFileType::stmt_html);
+void bind_autoscheduler(nb::module_ &m) {
     nb::class_<AutoschedulerParams>(m, "AutoschedulerParams",
                                     "The name of an autoscheduler, and its options.")
         .def(
@@ -340,10 +256,43 @@ void bind_pipeline(nb::module_ &m) {
                 for (auto [key, value] : options) texts[text_of(key)] = text_of(value);
                 new (p) AutoschedulerParams(name, texts);
             },
-            "name"_a = "", "options"_a = nb::dict());
-    nb::class_<AutoSchedulerResults>(m, "AutoSchedulerResults")
-        .def_ro("schedule_source", &AutoSchedulerResults::schedule_source);
-    nb::class_<Pipeline> c(m, "Pipeline", "One or several Funcs to be computed together.");
+            "name"_a = "", "options"_a = nb::dict())
+        .def_rw("name", &AutoschedulerParams::name)
+        .def_rw("extra", &AutoschedulerParams::extra)
+        .def("to_string", &AutoschedulerParams::to_string,
+             "Returns the options of a generator's command line.");
+    nb::class_<AutoSchedulerResults>(m, "AutoSchedulerResults",
+                                     "What an autoscheduler was asked, and what it found.")
+        .def_ro("target", &AutoSchedulerResults::target)
+        .def_ro("autoscheduler_params", &AutoSchedulerResults::autoscheduler_params)
+        .def_rw("schedule_source", &AutoSchedulerResults::schedule_source,
+                "The schedule as C++.")
+        .def_prop_ro("featurization", [](const AutoSchedulerResults &r) {
+            return nb::bytes(r.featurization.data(), r.featurization.size());
+        });
+}
+
+// A Python function as an autoscheduler: f(pipeline, target, params) schedules the pipeline, and
+// may return the schedule as text. It lives as long as the process.
+AutoSchedulerFn to_autoscheduler(const nb::callable &f) {
+    PyObject *kept = f.inc_ref().ptr();
+    return [kept](const Pipeline &p, const Target &target, const AutoschedulerParams &params,
+                  AutoSchedulerResults *results) {
+        nb::gil_scoped_acquire gil;
+        const nb::object text = nb::handle(kept)(p, target, params);
+        if (nb::isinstance<nb::str>(text)) results->schedule_source = nb::cast<std::string>(text);
+    };
+}
+
+}  // namespace
+
+void define_running(nb::class_<Func> &c) { define_execution(c); }
+
+void bind_pipeline(nb::module_ &m) {
+    bind_callable(m);
+    bind_autoscheduler(m);
+    nb::class_<Pipeline> c(m, "Pipeline", nb::dynamic_attr(),
+                           "One or several Funcs to be computed together.");
     c.def(
          "__init__",
          [](Pipeline *p, nb::handle outputs) {
@@ -352,10 +301,30 @@ void bind_pipeline(nb::module_ &m) {
              new (p) Pipeline(funcs, here());
          },
          "outputs"_a)
+        .def("defined", &Pipeline::defined)
         .def("outputs", [](const Pipeline &p) { return p.outputs(here()); })
         .def(
             "get_func", [](const Pipeline &p, size_t i) { return p.get_func(i, here()); },
             "index"_a)
+        .def(
+            "get_param",
+            [](const Pipeline &p, const std::string &name) { return p.get_param(name, here()); },
+            "name"_a, "Returns the Param of the algorithm that has this name.")
+        .def(
+            "get_image_param",
+            [](const Pipeline &p, const std::string &name) {
+                return p.get_image_param(name, here());
+            },
+            "name"_a, "Returns the ImageParam of the algorithm that has this name.")
+        .def_static(
+            "add_autoscheduler",
+            [](const std::string &name, const nb::callable &f) {
+                Pipeline::add_autoscheduler(name, to_autoscheduler(f));
+            },
+            "name"_a, "scheduler"_a,
+            "Adds an autoscheduler: scheduler(pipeline, target, params) schedules the pipeline.")
+        .def_static("set_default_autoscheduler_name", &Pipeline::set_default_autoscheduler_name,
+                    "name"_a, "Sets the autoscheduler that is meant where none is named.")
         .def("invalidate_cache", [](Pipeline &p) { p.invalidate_cache(here()); })
         .def("trace_pipeline", [](Pipeline &p) { p.trace_pipeline(here()); });
     define_execution(c);

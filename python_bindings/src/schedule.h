@@ -1,118 +1,95 @@
 #pragma once
-#include "bindings.h"
+#include "gpu_schedule.h"
 
 namespace tessera::python {
 
-// Defines the directives for GPUs, as define_directives() those for loops.
-template<typename C> void define_gpu_directives(nb::class_<C> &c) {
-    constexpr auto same = nb::rv_policy::none;
-    auto over_loops = [&](const char *name, auto apply, const char *doc) {
-        c.def(
-            name,
-            [apply](C &s, nb::args loops) -> C & {
-                apply(s, to_loops(loops));
-                return s;
-            },
-            same, doc);
-    };
-    // The directives take one to three loops.
-#define ONE_TO_THREE(directive)                                                                    \
-    [](C &s, const std::vector<VarOrRVar> &v) {                                                    \
-        const Location at = here();                                                                \
-        if (v.size() == 1)                                                                         \
-            s.directive(v[0], DeviceAPI::Default_GPU, at);                                         \
-        else if (v.size() == 2)                                                                    \
-            s.directive(v[0], v[1], DeviceAPI::Default_GPU, at);                                   \
-        else if (v.size() == 3)                                                                    \
-            s.directive(v[0], v[1], v[2], DeviceAPI::Default_GPU, at);                             \
-        else                                                                                       \
-            throw nb::type_error(#directive " takes one to three loops");                          \
+// The loops that a directive is given by position, or as one list.
+inline std::vector<VarOrRVar> all_loops(nb::args loops) {
+    return loops.size() == 1 ? to_loops(loops[0]) : to_loops(loops);
+}
+
+// Splits by lists of loops, or by loops of two dimensions.
+template<typename C> C &tile(C &s, nb::args args, nb::kwargs kwargs) {
+    Arguments given("tile", args, kwargs);
+    std::vector<VarOrRVar> previous, outers, inners;
+    std::vector<Expr> factors;
+    const bool lists = given.has("previous") ||
+                       (given.first().is_valid() && PySequence_Check(given.first().ptr()) &&
+                        !nb::isinstance<RDom>(given.first()));
+    // Without names for the outer loops, these keep theirs.
+    const size_t all = lists ? 4 : 8;
+    const bool named_outers =
+        given.has(lists ? "outers" : "xo") || given.positional() > all ||
+        (given.positional() == all && !is_tail(args[all - 1]));
+    if (lists) {
+        previous = to_loops(given.take("previous"));
+        outers = named_outers ? to_loops(given.take("outers")) : previous;
+        inners = to_loops(given.take("inners"));
+        factors = to_exprs(given.take("factors"));
+    } else {
+        previous = {to_loop(given.take("x")), to_loop(given.take("y"))};
+        outers = previous;
+        if (named_outers) outers = {to_loop(given.take("xo")), to_loop(given.take("yo"))};
+        inners = {to_loop(given.take("xi")), to_loop(given.take("yi"))};
+        factors = {to_expr(given.take("xfactor")), to_expr(given.take("yfactor"))};
     }
-    over_loops("gpu_blocks", ONE_TO_THREE(gpu_blocks), "Makes the iterations blocks of a kernel.");
-    over_loops("gpu_threads", ONE_TO_THREE(gpu_threads),
-               "Makes the iterations threads of a block.");
-#undef ONE_TO_THREE
-    over_loops(
-        "gpu_warps",
-        [](C &s, const std::vector<VarOrRVar> &v) {
-            if (v.size() == 2)
-                s.gpu_warps(v[0], v[1], here());
-            else if (v.size() == 1)
-                s.gpu_warps(v[0], here());
-            else
-                throw nb::type_error("gpu_warps takes one or two loops");
-        },
-        "Makes the iterations warps of a block.");
+    const nb::object tail = given.take_or(given.has("tails") ? "tails" : "tail",
+                                          nb::cast(TailStrategy::Auto));
+    given.end();
+    std::vector<TailStrategy> tails(previous.size(), TailStrategy::Auto);
+    if (nb::isinstance<TailStrategy>(tail))
+        tails.assign(previous.size(), nb::cast<TailStrategy>(tail));
+    else
+        tails = nb::cast<std::vector<TailStrategy>>(tail);
+    return s.tile(previous, outers, inners, factors, tails, here());
+}
+
+// Defines the directives that take nothing.
+template<typename C> void define_plain_directives(nb::class_<C> &c) {
+    struct Plain {
+        const char *name;
+        C &(C::*apply)(Location);
+        const char *doc;
+    };
+    static const Plain plain[] = {
+        {"never_partition_all", &C::never_partition_all,
+         "Splits no loop into prologue, steady state and epilogue."},
+        {"always_partition_all", &C::always_partition_all,
+         "Splits every loop into prologue, steady state and epilogue."},
+        {"allow_race_conditions", &C::allow_race_conditions,
+         "States that the iterations of an update may run at once, whatever they read and write."},
+        {"stream_stores", &C::stream_stores, "Writes by stores that do not fill the caches."},
+    };
+    for (const Plain &d : plain) {
+        c.def(
+            d.name, [&d](C &s) -> C & { return (s.*d.apply)(here()); }, nb::rv_policy::none,
+            d.doc);
+    }
+}
+
+// Defines the directives that are refused, each with its reason.
+template<typename C> void define_later_directives(nb::class_<C> &c) {
+    constexpr auto same = nb::rv_policy::none;
     c.def(
-         "gpu_lanes",
-         [](C &s, const LoopVar &v) -> C & {
-             return s.gpu_lanes(v.get(), DeviceAPI::Default_GPU, here());
+         "hexagon",
+         [](C &s, std::optional<LoopVar> v) -> C & {
+             return s.hexagon(v ? v->get() : VarOrRVar(Var::outermost()), here());
          },
-         "var"_a, same, "Makes the iterations lanes of a warp.")
+         "var"_a = nb::none(), same, "Is refused: there is no back end for it.")
         .def(
-            "gpu_single_thread",
-            [](C &s) -> C & { return s.gpu_single_thread(DeviceAPI::Default_GPU, here()); }, same)
+            "sme_streaming",
+            [](C &s, const LoopVar &v) -> C & { return s.sme_streaming(v, here()); }, "var"_a, same,
+            "Is refused: there is no back end for it.")
         .def(
-            "gpu_resident_blocks",
-            [](C &s, const ExprLike &blocks) -> C & {
-                return s.gpu_resident_blocks(blocks, here());
+            "compute_with",
+            [](C &s, nb::handle, nb::args, nb::kwargs) -> C & {
+                return s.compute_with(LoopLevel(), LoopAlignStrategy::Auto, here());
             },
-            "blocks"_a, same)
+            "stage"_a, "args"_a, "kwargs"_a, same, "Is refused: loops do not run together yet.")
         .def(
-            "persistent",
-            [](C &s, const ExprLike &blocks) -> C & { return s.persistent(blocks, here()); },
-            "blocks"_a = 1, same)
-        .def(
-            "tensorize",
-            [](C &s, nb::args loops, TensorInstruction instruction) -> C & {
-                const std::vector<VarOrRVar> v = to_loops(loops);
-                if (v.size() == 1) return s.tensorize(v[0], instruction, here());
-                if (v.size() == 3) return s.tensorize(v[0], v[1], v[2], instruction, here());
-                throw nb::type_error("tensorize takes columns, rows and sum, or one of them");
-            },
-            "loops"_a, "instruction"_a, same,
-            "Makes these loops of a product of matrices instructions of tensor cores.")
-        .def(
-            "gpu_tile",
-            [](C &s, nb::args args, nb::kwargs kwargs) -> C & {
-                size_t loops = 0;
-                while (loops < args.size() && !PyLong_Check(args[loops].ptr()) &&
-                       !nb::isinstance<Expr>(args[loops]) &&
-                       !nb::isinstance<TailStrategy>(args[loops]))
-                    loops++;
-                size_t sizes = 0;
-                while (loops + sizes < args.size() &&
-                       !nb::isinstance<TailStrategy>(args[loops + sizes]))
-                    sizes++;
-                if (sizes < 1 || sizes > 3 || (loops != 2 * sizes && loops != 3 * sizes))
-                    throw nb::type_error("gpu_tile takes loops, blocks and threads, and a size for "
-                                         "each of one to three dimensions");
-                std::vector<VarOrRVar> v;
-                std::vector<Expr> n;
-                for (size_t i = 0; i < loops; i++) v.push_back(to_loop(args[i]));
-                for (size_t i = 0; i < sizes; i++) n.push_back(to_expr(args[loops + i]));
-                TailStrategy tail = loops + sizes < args.size()
-                                        ? nb::cast<TailStrategy>(args[loops + sizes])
-                                        : TailStrategy::Auto;
-                if (kwargs.contains("tail")) tail = nb::cast<TailStrategy>(kwargs["tail"]);
-                const DeviceAPI api = DeviceAPI::Default_GPU;
-                const Location at = here();
-                if (sizes == 1 && loops == 2) return s.gpu_tile(v[0], v[1], n[0], tail, api, at);
-                if (sizes == 1) return s.gpu_tile(v[0], v[1], v[2], n[0], tail, api, at);
-                if (sizes == 2 && loops == 4)
-                    return s.gpu_tile(v[0], v[1], v[2], v[3], n[0], n[1], tail, api, at);
-                if (sizes == 2)
-                    return s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], tail, api,
-                                      at);
-                if (loops == 6)
-                    return s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], n[2], tail,
-                                      api, at);
-                return s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], n[0], n[1],
-                                  n[2], tail, api, at);
-            },
-            same,
-            "Splits loops into blocks and the threads of a block: gpu_tile(x, y, xi, yi, 32, 8), "
-            "or with names for the blocks before xi.");
+            "eager_inline",
+            [](C &s, nb::args funcs) -> C & { return s.eager_inline(to_funcs(funcs), here()); },
+            same, "Is refused: compute_inline() is what there is.");
 }
 
 // Defines the directives that a Func and a Stage have in common for the class of either. Each
@@ -139,16 +116,16 @@ template<typename C> void define_directives(nb::class_<C> &c) {
             [](C &s, const LoopVar &old, const LoopVar &name) -> C & {
                 return s.rename(old, name, here());
             },
-            "old"_a, "new"_a, same)
+            "old"_a, "new"_a, same, "Gives a loop another name.")
         .def(
             "reorder",
             [](C &s, nb::args loops) -> C & {
-                return s.reorder(loops.size() == 1 ? to_loops(loops[0]) : to_loops(loops), here());
+                return s.reorder(all_loops(loops), here());
             },
             same, "Orders loops, innermost first, in the places that they have now.")
         .def(
             "serial", [](C &s, const LoopVar &v) -> C & { return s.serial(v, here()); }, "var"_a,
-            same)
+            same, "Runs the iterations one after the other, which is usual.")
         .def(
             "parallel",
             [](C &s, const LoopVar &v, const Factor &size, TailStrategy tail) -> C & {
@@ -170,62 +147,27 @@ template<typename C> void define_directives(nb::class_<C> &c) {
             },
             "var"_a, "factor"_a = nb::none(), "tail"_a = TailStrategy::Auto, same,
             "Unrolls the loop, or a loop of so many iterations that is split off.")
-        .def(
-            "tile",
-            [](C &s, nb::args args, nb::kwargs kwargs) -> C & {
-                Arguments given("tile", args, kwargs);
-                std::vector<VarOrRVar> previous, outers, inners;
-                std::vector<Expr> factors;
-                const bool lists =
-                    given.first().is_valid() && PySequence_Check(given.first().ptr());
-                // Without names for the outer loops, these keep theirs.
-                const size_t named = lists ? 4 : 8;
-                const bool all =
-                    given.has(lists ? "outers" : "xo") || given.positional() > named ||
-                    (given.positional() == named && !nb::isinstance<TailStrategy>(args[named - 1]));
-                if (lists) {
-                    previous = to_loops(given.take("previous"));
-                    outers = all ? to_loops(given.take("outers")) : previous;
-                    inners = to_loops(given.take("inners"));
-                    factors = to_exprs(given.take("factors"));
-                } else {
-                    previous = {to_loop(given.take("x")), to_loop(given.take("y"))};
-                    outers = previous;
-                    if (all) outers = {to_loop(given.take("xo")), to_loop(given.take("yo"))};
-                    inners = {to_loop(given.take("xi")), to_loop(given.take("yi"))};
-                    factors = {to_expr(given.take("xfactor")), to_expr(given.take("yfactor"))};
-                }
-                const TailStrategy tail =
-                    nb::cast<TailStrategy>(given.take_or("tail", nb::cast(TailStrategy::Auto)));
-                given.end();
-                return s.tile(previous, outers, inners, factors, tail, here());
-            },
-            same,
-            "Splits loops, and puts all inner ones inside: tile(x, y, xo, yo, xi, yi, xfactor, "
-            "yfactor), tile(x, y, xi, yi, xfactor, yfactor), "
-            "or tile(previous, outers, inners, factors) with lists.")
+        .def("tile", &tile<C>, same,
+             "Splits loops, and puts all inner ones inside: tile(x, y, xo, yo, xi, yi, xfactor, "
+             "yfactor), tile(x, y, xi, yi, xfactor, yfactor), tile(previous, outers, inners, "
+             "factors) or tile(previous, inners, factors) with lists. tail: one TailStrategy, or "
+             "one of each.")
         .def(
             "partition",
             [](C &s, const LoopVar &v, Partition p) -> C & { return s.partition(v, p, here()); },
-            "var"_a, "partition"_a, same)
+            "var"_a, "partition"_a, same,
+            "Says if the loop may be split into prologue, steady state and epilogue.")
         .def(
             "never_partition",
             [](C &s, nb::args loops) -> C & {
-                return s.never_partition(loops.size() == 1 ? to_loops(loops[0]) : to_loops(loops),
-                                         here());
+                return s.never_partition(all_loops(loops), here());
             },
             same)
         .def(
             "always_partition",
             [](C &s, nb::args loops) -> C & {
-                return s.always_partition(loops.size() == 1 ? to_loops(loops[0]) : to_loops(loops),
-                                          here());
+                return s.always_partition(all_loops(loops), here());
             },
-            same)
-        .def(
-            "never_partition_all", [](C &s) -> C & { return s.never_partition_all(here()); }, same)
-        .def(
-            "always_partition_all", [](C &s) -> C & { return s.always_partition_all(here()); },
             same)
         .def(
             "atomic",
@@ -233,9 +175,6 @@ template<typename C> void define_directives(nb::class_<C> &c) {
             "override_associativity_test"_a = false, same,
             "Makes the stores of an update atomic, so that its reduction loops may be parallel or "
             "vectors.")
-        .def(
-            "allow_race_conditions", [](C &s) -> C & { return s.allow_race_conditions(here()); },
-            same)
         .def(
             "specialize",
             [](C &s, const ExprLike &condition) { return s.specialize(condition, here()); },
@@ -245,29 +184,26 @@ template<typename C> void define_directives(nb::class_<C> &c) {
         .def(
             "specialize_fail",
             [](C &s, const std::string &message) { s.specialize_fail(message, here()); },
-            "message"_a)
+            "message"_a, "Fails with the message if none of the specializations before applies.")
         .def(
             "prefetch",
             [](C &s, nb::handle what, const LoopVar &at, const LoopVar &from,
                const ExprLike &offset, PrefetchBoundStrategy strategy) -> C & {
                 return s.prefetch(to_fetched(what), at, from, offset, strategy, here());
             },
-            "what"_a, "at"_a, "from_"_a, "offset"_a = 1,
-            "strategy"_a = PrefetchBoundStrategy::GuardWithIf, same)
+            "func"_a, "at"_a, "from_"_a, "offset"_a = 1,
+            "strategy"_a = PrefetchBoundStrategy::GuardWithIf, same,
+            "At the loop `at`, fetches what the iteration of `from_` that is `offset` later reads.")
         .def(
             "stream_loads",
-            [](C &s, nb::args what) -> C & {
-                std::vector<Fetched> list;
-                for (nb::handle w : what) list.push_back(to_fetched(w));
-                return s.stream_loads(list, here());
-            },
-            same)
-        .def(
-            "stream_stores", [](C &s) -> C & { return s.stream_stores(here()); }, same)
+            [](C &s, nb::args what) -> C & { return s.stream_loads(to_fetched_list(what), here()); },
+            same, "Reads these, or everything, by loads that do not fill the caches.")
         .def(
             "unscheduled", [](C &s) { s.unscheduled(here()); },
             "Says that it is meant to have no schedule.");
+    define_plain_directives(c);
     define_gpu_directives(c);
+    define_later_directives(c);
 }
 
 }  // namespace tessera::python

@@ -3,117 +3,101 @@
 namespace tessera::python {
 namespace {
 
-void bind_enums(nb::module_ &m) {
-    nb::enum_<TailStrategy>(m, "TailStrategy",
-                            "Says what a split does where its factor does not divide the extent.")
-        .value("Auto", TailStrategy::Auto)
-        .value("RoundUp", TailStrategy::RoundUp)
-        .value("GuardWithIf", TailStrategy::GuardWithIf)
-        .value("Predicate", TailStrategy::Predicate)
-        .value("PredicateLoads", TailStrategy::PredicateLoads)
-        .value("PredicateStores", TailStrategy::PredicateStores)
-        .value("ShiftInwards", TailStrategy::ShiftInwards)
-        .value("ShiftInwardsAndBlend", TailStrategy::ShiftInwardsAndBlend)
-        .value("RoundUpAndBlend", TailStrategy::RoundUpAndBlend);
-    nb::enum_<MemoryType>(m, "MemoryType", "Says where the values of a Func live.")
-        .value("Auto", MemoryType::Auto)
-        .value("Heap", MemoryType::Heap)
-        .value("Stack", MemoryType::Stack)
-        .value("Register", MemoryType::Register)
-        .value("GPUShared", MemoryType::GPUShared)
-        .value("Tile", MemoryType::Tile);
-    nb::enum_<Partition>(m, "Partition",
-                         "Says if a loop may be split into prologue, steady state and epilogue.")
-        .value("Auto", Partition::Auto)
-        .value("Always", Partition::Always)
-        .value("Never", Partition::Never);
-    nb::enum_<DeviceAPI>(m, "DeviceAPI", "Says which kind of device a loop runs on.")
-        .value("None_", DeviceAPI::None)
-        .value("Host", DeviceAPI::Host)
-        .value("Default_GPU", DeviceAPI::Default_GPU)
-        .value("CUDA", DeviceAPI::CUDA);
-    nb::enum_<PrefetchBoundStrategy>(m, "PrefetchBoundStrategy",
-                                     "Says what a prefetch does beyond a buffer.")
-        .value("GuardWithIf", PrefetchBoundStrategy::GuardWithIf)
-        .value("NonFaulting", PrefetchBoundStrategy::NonFaulting)
-        .value("Clamp", PrefetchBoundStrategy::Clamp);
-    nb::enum_<TensorInstruction>(m, "TensorInstruction", "Names the instructions of tensor cores.")
-        .value("MMA", TensorInstruction::MMA)
-        .value("WGMMA", TensorInstruction::WGMMA);
+// Returns a limit of a type; a float has none but infinities.
+void define_limits(nb::class_<Type> &c) {
+    c.def(
+         "max", [](Type t) { return t.max(); }, "Returns the largest value, as an expression.")
+        .def(
+            "min", [](Type t) { return t.min(); }, "Returns the least value, as an expression.")
+        .def(
+            "can_represent",
+            [](Type t, nb::handle value) {
+                if (PyFloat_Check(value.ptr()))
+                    return t.can_represent(PyFloat_AsDouble(value.ptr()));
+                if (!PyLong_Check(value.ptr())) return t.can_represent(to_type(value));
+                int overflow = 0;
+                const long long n = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+                if (!overflow) return t.can_represent(int64_t(n));
+                const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
+                const bool fits = !PyErr_Occurred() && t.can_represent(uint64_t(large));
+                PyErr_Clear();
+                return fits;
+            },
+            "value"_a, "Returns True if the number, or all values of another type, are some of it.")
+        .def("is_max", [](Type t, int64_t value) { return t.is_max(value); }, "value"_a)
+        .def("is_max", [](Type t, uint64_t value) { return t.is_max(value); }, "value"_a)
+        .def("is_min", [](Type t, int64_t value) { return t.is_min(value); }, "value"_a)
+        .def("is_min", [](Type t, uint64_t value) { return t.is_min(value); }, "value"_a);
 }
 
 }  // namespace
 
 void bind_types(nb::module_ &m) {
-    bind_enums(m);
-    nb::class_<Type>(m, "Type", "The type of an element: of so many bits, and of so many lanes.")
+    nb::class_<Type> c(m, "Type", "The type of an element: of so many bits, and of so many lanes.");
+    c.def(
+         "__init__",
+         [](Type *t, TypeCode code, int bits, int lanes) {
+             const Location at = here();
+             called_at(at, [&] { new (t) Type(code, bits, lanes); });
+         },
+         "code"_a, "bits"_a, "lanes"_a = 1)
+        .def(nb::init<>(), "Makes an undefined Type.")
+        .def("code", &Type::code)
         .def("bits", &Type::bits)
         .def("bytes", &Type::bytes)
         .def("lanes", &Type::lanes)
+        .def("defined", &Type::defined)
         .def("is_int", &Type::is_int)
         .def("is_uint", &Type::is_uint)
+        .def("is_int_or_uint", &Type::is_int_or_uint)
         .def("is_float", [](Type t) { return t.is_float(); })
+        .def("is_bfloat", &Type::is_bfloat)
         .def("is_bool", &Type::is_bool)
-        .def("element_of", [](Type t) { return t.with_lanes(1); })
+        .def("is_handle", &Type::is_handle)
+        .def("is_scalar", &Type::is_scalar)
+        .def("is_vector", &Type::is_vector)
+        .def(
+            "same_handle_type", [](Type t, const TypeLike &o) { return t.same_handle_type(o); },
+            "other"_a)
+        .def("with_bits", &Type::with_bits, "bits"_a)
+        .def("with_lanes", &Type::with_lanes, "lanes"_a)
+        .def(
+            "with_code", [](Type t, TypeCode code) { return t.with_code(code); }, "code"_a)
+        .def("element_of", &Type::element_of, "Returns the type of one lane.")
+        .def("widen", &Type::widen, "Returns the type of twice the bits.")
+        .def("narrow", &Type::narrow, "Returns the type of half the bits.")
         .def(
             "__eq__", [](Type a, const TypeLike &b) { return a == b.get(); }, nb::is_operator())
+        .def(
+            "__lt__", [](Type a, const TypeLike &b) { return a < b.get(); }, nb::is_operator())
         .def("__hash__", [](Type t) { return nb::hash(nb::str(str(t).c_str())); })
-        .def("__repr__", [](Type t) { return str(t); })
-        .def("__getstate__", [](Type t) { return std::pair(str(t.with_lanes(1)), int(t.lanes())); })
-        .def("__setstate__", [](Type &t, const std::pair<std::string, int> &state) {
-            const nb::object named =
-                nb::module_::import_("types").attr("SimpleNamespace")("name"_a = state.first);
-            new (&t) Type(to_type(named).with_lanes(state.second));
+        .def("__repr__", [](Type t) { return t.defined() ? str(t) : "<undefined Type>"; })
+        .def("__getstate__", [](Type t) { return std::tuple(int(t.code()), t.bits(), t.lanes()); })
+        .def("__setstate__", [](Type &t, const std::tuple<int, int, int> &state) {
+            new (&t) Type(Type::unchecked(TypeCode(std::get<0>(state)), std::get<1>(state),
+                                          std::get<2>(state)));
         });
+    define_limits(c);
+    const auto make = [](TypeCode code) {
+        return [code](int bits, int lanes) {
+            const Location at = here();
+            return called_at(at, [&] { return Type(code, bits, lanes); });
+        };
+    };
+    m.def("Int", make(TypeCode::Int), "bits"_a, "lanes"_a = 1,
+          "Returns the signed integer of 8, 16, 32 or 64 bits.");
+    m.def("UInt", make(TypeCode::UInt), "bits"_a, "lanes"_a = 1,
+          "Returns the unsigned integer of 1, 8, 16, 32 or 64 bits.");
+    m.def("Float", make(TypeCode::Float), "bits"_a, "lanes"_a = 1,
+          "Returns the float of 16, 32 or 64 bits.");
+    m.def("BFloat", make(TypeCode::BFloat), "bits"_a = 16, "lanes"_a = 1,
+          "Returns the float of 16 bits with the exponent of a float32.");
     m.def(
-        "Int", [](int bits, int lanes) { return Int(bits).with_lanes(lanes); }, "bits"_a,
-        "lanes"_a = 1);
+        "Bool", [](int lanes) { return Bool().with_lanes(lanes); }, "lanes"_a = 1,
+        "Returns the type of conditions.");
     m.def(
-        "UInt", [](int bits, int lanes) { return UInt(bits).with_lanes(lanes); }, "bits"_a,
-        "lanes"_a = 1);
-    m.def(
-        "Float", [](int bits, int lanes) { return Float(bits).with_lanes(lanes); }, "bits"_a,
-        "lanes"_a = 1);
-    m.def(
-        "BFloat", [](int bits, int lanes) { return BFloat(bits).with_lanes(lanes); }, "bits"_a = 16,
-        "lanes"_a = 1);
-    m.def("Bool", [](int lanes) { return Bool().with_lanes(lanes); }, "lanes"_a = 1);
-
-    nb::class_<Target>(m, "Target",
-                       "A machine to compile for: \"x86-64-linux-avx2-fma\", \"host-cuda\".")
-        .def(nb::init<>(),
-             "Makes an undefined target, which stands for TESSERA_JIT_TARGET or the host.")
-        .def(
-            "__init__",
-            [](Target *t, const std::string &text) {
-                const Location at = here();
-                called_at(at, [&] { new (t) Target(text); });
-            },
-            "text"_a)
-        .def(
-            "has_feature",
-            [](const Target &t, const std::string &name) {
-                const Target::Feature feature = Target::feature_from_name(name);
-                if (feature == Target::FeatureEnd)
-                    throw nb::value_error(str("no feature is called ", name).c_str());
-                return t.has_feature(feature);
-            },
-            "name"_a)
-        .def(
-            "natural_vector_size",
-            [](const Target &t, const TypeLike &type) { return t.natural_vector_size(type.get()); },
-            "type"_a)
-        .def(
-            "__eq__", [](const Target &a, const Target &b) { return a == b; }, nb::is_operator())
-        .def("__hash__", [](const Target &t) { return nb::hash(nb::str(t.to_string().c_str())); })
-        .def("__str__", &Target::to_string)
-        .def("__repr__", [](const Target &t) { return str("Target(\"", t.to_string(), "\")"); })
-        .def("__getstate__", &Target::to_string)
-        .def("__setstate__", [](Target &t, const std::string &text) { new (&t) Target(text); });
-    nb::implicitly_convertible<nb::str, Target>();
-    m.def("get_host_target", &get_host_target, "Returns this machine, without its GPU.");
-    m.def("get_jit_target_from_environment", [] { return get_jit_target_from_environment(); });
-    m.def("get_target_from_environment", [] { return get_target_from_environment(); });
+        "Handle", [](int lanes) { return Handle().with_lanes(lanes); }, "lanes"_a = 1,
+        "Returns the type of pointers.");
 }
 
 }  // namespace tessera::python

@@ -18,7 +18,7 @@ import os as _os
 for _library in _glob.glob(_os.path.join(_os.path.dirname(__file__), "libtessera.so*")):
     _ctypes.CDLL(_library)
 
-from . import _tessera
+from . import _tessera, imageio
 from ._errors import CompileError, Error, InternalError, RunError, Warning
 from ._tessera import *
 from ._tessera import _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
@@ -42,15 +42,26 @@ def funcs(names):
 def lambda_func(*args):
     """Returns a Func of these Vars with the value of the expression after them."""
     f = Func()
-    f[args[:-1]] = args[-1]
+    f[args[:-1] if len(args) > 1 else _] = args[-1]
     return f
 
 
-def evaluate(expression):
-    """Returns the number that an expression without Vars is; of a tuple a tuple of numbers."""
+def _evaluated(expression, schedule):
     f = Func()
     f[()] = expression
+    schedule(f)
     result = f.realize([])
     if isinstance(result, tuple):
         return tuple(each[()] for each in result)
     return result[()]
+
+
+def evaluate(expression):
+    """Returns the number that an expression without Vars is; of a tuple a tuple of numbers."""
+    return _evaluated(expression, lambda f: None)
+
+
+def evaluate_may_gpu(expression):
+    """Does the same on the GPU, where the target of the environment has one."""
+    on_gpu = get_jit_target_from_environment().has_gpu_feature()
+    return _evaluated(expression, lambda f: f.gpu_single_thread() if on_gpu else None)

@@ -9,7 +9,7 @@ namespace tessera {
 // type of what stands beside it here, and keeps its own there.
 enum class Dialect : uint8_t { Tessera, Halide };
 Dialect dialect();
-// Sets the dialect of the whole process, from now on.
+// Sets the dialect of the whole process, from now on; base/thread_dialect.h that of a thread.
 void set_dialect(Dialect d);
 // Returns true if the code at this place follows Halide's rules: a line of a program in that
 // dialect, and none of Tessera's own.

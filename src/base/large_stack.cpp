@@ -1,5 +1,6 @@
 #include "base/large_stack.h"
 #include "base/error.h"
+#include "base/thread_dialect.h"
 #include <exception>
 #include <pthread.h>
 
@@ -11,12 +12,14 @@ thread_local bool on_large_stack = false;
 
 struct Job {
     const std::function<void()> &f;
+    std::optional<Dialect> dialect;  // of the thread that waits
     std::exception_ptr error;
 };
 
 void *run(void *argument) {
     Job &job = *static_cast<Job *>(argument);
     on_large_stack = true;
+    set_thread_dialect(job.dialect);
     try {
         job.f();
     } catch (...) {
@@ -29,7 +32,7 @@ void *run(void *argument) {
 
 void run_on_large_stack(const std::function<void()> &f) {
     if (on_large_stack) return f();
-    Job job{f, nullptr};
+    Job job{f, thread_dialect(), nullptr};
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_t thread;

@@ -1,3 +1,4 @@
+#include "base/thread_dialect.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
 #include "program/canonical.h"
@@ -149,9 +150,10 @@ TEST_SUITE("environment") {
         CHECK_FALSE(ir::equal(in_f->args[1], in_g->args[1]));
     }
     TEST_CASE("copies, clones and wrappers follow the dialect of what they are made from") {
-        set_dialect(Dialect::Halide);
-        FunctionRef f = make("f", var(x));
-        set_dialect(Dialect::Tessera);
+        const FunctionRef f = [&] {
+            const ThreadDialect halide(Dialect::Halide);
+            return make("f", var(x));
+        }();
         FunctionRef user = make("user", call(f, {var(x)}));
         CHECK(f->dialect == Dialect::Halide);
         CHECK(user->dialect == Dialect::Tessera);

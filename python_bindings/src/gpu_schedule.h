@@ -1,0 +1,189 @@
+#pragma once
+#include "bindings.h"
+
+namespace tessera::python {
+
+// Returns true for a TailStrategy, or a list of some.
+inline bool is_tail(nb::handle h) {
+    if (nb::isinstance<TailStrategy>(h)) return true;
+    const std::vector<nb::object> list = items(h);
+    return is_tuple(h) && !list.empty() && nb::isinstance<TailStrategy>(list[0]);
+}
+
+// What a directive for GPUs is given: loops, sizes, and then perhaps a tail and a device.
+struct GPUArguments {
+    // Sizes stand after the loops, where there are some.
+    GPUArguments(nb::args args, nb::kwargs kwargs, bool has_sizes) {
+        size_t i = 0;
+        const auto ends = [](nb::handle h) {
+            return nb::isinstance<TailStrategy>(h) || nb::isinstance<DeviceAPI>(h);
+        };
+        const auto is_size = [](nb::handle h) {
+            return PyLong_Check(h.ptr()) || nb::isinstance<Expr>(h) || nb::isinstance<Param<>>(h);
+        };
+        while (i < args.size() && !ends(args[i]) && !(has_sizes && is_size(args[i])))
+            loops.push_back(to_loop(args[i++]));
+        while (i < args.size() && !ends(args[i])) sizes.push_back(to_expr(args[i++]));
+        for (; i < args.size(); i++) set(args[i]);
+        for (auto [name, value] : kwargs) {
+            if (ends(value))
+                set(value);
+            else if (has_sizes && is_size(value))
+                sizes.push_back(to_expr(value));
+            else
+                loops.push_back(to_loop(value));
+        }
+    }
+    std::vector<VarOrRVar> loops;
+    std::vector<Expr> sizes;
+    TailStrategy tail = TailStrategy::Auto;
+    DeviceAPI api = DeviceAPI::Default_GPU;
+
+private:
+    void set(nb::handle h) {
+        if (nb::isinstance<TailStrategy>(h))
+            tail = nb::cast<TailStrategy>(h);
+        else
+            api = nb::cast<DeviceAPI>(h);
+    }
+};
+
+// The directives that name one to three loops.
+template<typename C> void gpu_blocks(C &s, const GPUArguments &g, const Location &at) {
+    const auto &v = g.loops;
+    if (v.size() == 1) return void(s.gpu_blocks(v[0], g.api, at));
+    if (v.size() == 2) return void(s.gpu_blocks(v[0], v[1], g.api, at));
+    if (v.size() == 3) return void(s.gpu_blocks(v[0], v[1], v[2], g.api, at));
+    throw nb::type_error("gpu_blocks takes one to three loops");
+}
+template<typename C> void gpu_threads(C &s, const GPUArguments &g, const Location &at) {
+    const auto &v = g.loops;
+    if (v.size() == 1) return void(s.gpu_threads(v[0], g.api, at));
+    if (v.size() == 2) return void(s.gpu_threads(v[0], v[1], g.api, at));
+    if (v.size() == 3) return void(s.gpu_threads(v[0], v[1], v[2], g.api, at));
+    throw nb::type_error("gpu_threads takes one to three loops");
+}
+template<typename C> void gpu_clusters(C &s, const GPUArguments &g, const Location &at) {
+    const auto &v = g.loops;
+    if (v.size() == 1) return void(s.gpu_clusters(v[0], at));
+    if (v.size() == 2) return void(s.gpu_clusters(v[0], v[1], at));
+    if (v.size() == 3) return void(s.gpu_clusters(v[0], v[1], v[2], at));
+    throw nb::type_error("gpu_clusters takes one to three loops");
+}
+template<typename C> void gpu_warps(C &s, const GPUArguments &g, const Location &at) {
+    const auto &v = g.loops;
+    if (v.size() == 1) return void(s.gpu_warps(v[0], at));
+    if (v.size() == 2) return void(s.gpu_warps(v[0], v[1], at));
+    throw nb::type_error("gpu_warps takes one or two loops");
+}
+template<typename C> void gpu(C &s, const GPUArguments &g, const Location &at) {
+    const auto &v = g.loops;
+    if (v.size() == 2) return void(s.gpu(v[0], v[1], g.api, at));
+    if (v.size() == 4) return void(s.gpu(v[0], v[1], v[2], v[3], g.api, at));
+    if (v.size() == 6) return void(s.gpu(v[0], v[1], v[2], v[3], v[4], v[5], g.api, at));
+    throw nb::type_error("gpu takes one to three loops over blocks, and as many over threads");
+}
+template<typename C> void gpu_tile(C &s, const GPUArguments &g, const Location &at) {
+    const auto &v = g.loops;
+    const auto &n = g.sizes;
+    if (n.size() == 1 && v.size() == 2)
+        return void(s.gpu_tile(v[0], v[1], n[0], g.tail, g.api, at));
+    if (n.size() == 1 && v.size() == 3)
+        return void(s.gpu_tile(v[0], v[1], v[2], n[0], g.tail, g.api, at));
+    if (n.size() == 2 && v.size() == 4)
+        return void(s.gpu_tile(v[0], v[1], v[2], v[3], n[0], n[1], g.tail, g.api, at));
+    if (n.size() == 2 && v.size() == 6)
+        return void(
+            s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], g.tail, g.api, at));
+    if (n.size() == 3 && v.size() == 6)
+        return void(
+            s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], n[2], g.tail, g.api, at));
+    if (n.size() == 3 && v.size() == 9)
+        return void(s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], n[0], n[1],
+                               n[2], g.tail, g.api, at));
+    throw nb::type_error("gpu_tile takes loops, blocks (or none) and threads, and then a size, for "
+                         "each of one to three dimensions");
+}
+
+template<typename C> void define_gpu_loops(nb::class_<C> &c) {
+    struct OfLoops {
+        const char *name;
+        void (*apply)(C &, const GPUArguments &, const Location &);
+        bool has_sizes;
+        const char *doc;
+    };
+    static const OfLoops of_loops[] = {
+        {"gpu_blocks", &gpu_blocks<C>, false, "Makes the iterations blocks of a kernel."},
+        {"gpu_threads", &gpu_threads<C>, false, "Makes the iterations threads of a block."},
+        {"gpu_clusters", &gpu_clusters<C>, false,
+         "Makes the iterations clusters of the blocks within, which run at once."},
+        {"gpu_warps", &gpu_warps<C>, false, "Makes the iterations warps of a block."},
+        {"gpu", &gpu<C>, false,
+         "Makes the iterations of the first half of the loops blocks, and of the rest threads."},
+        {"gpu_tile", &gpu_tile<C>, true,
+         "Splits loops into blocks and the threads of a block: gpu_tile(x, y, xi, yi, 32, 8), or "
+         "with names for the blocks before xi."},
+    };
+    for (const OfLoops &d : of_loops) {
+        c.def(
+            d.name,
+            [&d](C &s, nb::args args, nb::kwargs kwargs) -> C & {
+                d.apply(s, GPUArguments(args, kwargs, d.has_sizes), here());
+                return s;
+            },
+            nb::rv_policy::none, d.doc);
+    }
+}
+
+// Defines the directives for GPUs.
+template<typename C> void define_gpu_directives(nb::class_<C> &c) {
+    constexpr auto same = nb::rv_policy::none;
+    define_gpu_loops(c);
+    c.def(
+         "gpu_lanes",
+         [](C &s, const LoopVar &v, DeviceAPI api) -> C & {
+             return s.gpu_lanes(v.get(), api, here());
+         },
+         "thread_x"_a, "device_api"_a = DeviceAPI::Default_GPU, same,
+         "Makes the iterations lanes of a warp.")
+        .def(
+            "gpu_warpgroups",
+            [](C &s, const LoopVar &v, std::optional<ExprLike> iterations) -> C & {
+                return iterations ? s.gpu_warpgroups(v.get(), iterations->get(), here())
+                                  : s.gpu_warpgroups(v.get(), here());
+            },
+            "var"_a, "iterations"_a = nb::none(), same,
+            "Makes the iterations warpgroups of a block; with a number, splits the loop into "
+            "warpgroups around and so many iterations of each.")
+        .def(
+            "gpu_order",
+            [](C &s, const GPUOrder &order) -> C & { return s.gpu_order(order, here()); },
+            "order"_a, same, "Begins the blocks of two loops in this order: grouped(16).")
+        .def(
+            "gpu_single_thread",
+            [](C &s, DeviceAPI api) -> C & { return s.gpu_single_thread(api, here()); },
+            "device_api"_a = DeviceAPI::Default_GPU, same, "Runs all loops in one thread of the GPU.")
+        .def(
+            "gpu_resident_blocks",
+            [](C &s, const ExprLike &blocks) -> C & {
+                return s.gpu_resident_blocks(blocks, here());
+            },
+            "blocks"_a, same, "Leaves room for so many blocks on a multiprocessor.")
+        .def(
+            "persistent",
+            [](C &s, const ExprLike &blocks) -> C & { return s.persistent(blocks, here()); },
+            "blocks"_a = 1, same,
+            "Runs as many blocks as fit the GPU at once, each of which computes several.")
+        .def(
+            "tensorize",
+            [](C &s, nb::args loops, TensorInstruction instruction) -> C & {
+                const std::vector<VarOrRVar> v = to_loops(loops);
+                if (v.size() == 1) return s.tensorize(v[0], instruction, here());
+                if (v.size() == 3) return s.tensorize(v[0], v[1], v[2], instruction, here());
+                throw nb::type_error("tensorize takes columns, rows and sum, or one of them");
+            },
+            "loops"_a, "instruction"_a, same,
+            "Makes these loops of a product of matrices instructions of tensor cores.");
+}
+
+}  // namespace tessera::python

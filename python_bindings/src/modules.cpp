@@ -1,0 +1,129 @@
+#include "bindings.h"
+
+namespace tessera::python {
+namespace {
+
+using Paths = std::map<OutputFileType, std::string>;
+
+Paths to_paths(const nb::dict &outputs) {
+    Paths paths;
+    for (auto [type, path] : outputs) paths[nb::cast<OutputFileType>(type)] = text_of(path);
+    return paths;
+}
+
+void bind_module(nb::module_ &m) {
+    nb::class_<ir::LoweredFunction>(m, "LoweredFunction", "A function of a Module.")
+        .def_ro("name", &ir::LoweredFunction::name)
+        .def("__repr__", [](const ir::LoweredFunction &f) {
+            return str("<LoweredFunction ", f.name, ">");
+        });
+    nb::class_<Module>(m, "Module",
+                       "Lowered functions that are written into files together: those of a "
+                       "pipeline, or of several modules.")
+        .def(nb::init<const std::string &, const Target &>(), "name"_a, "target"_a = Target())
+        .def("name", &Module::name)
+        .def("target", &Module::target)
+        .def("functions", &Module::functions)
+        .def(
+            "get_function_by_name",
+            [](const Module &m, const std::string &name) {
+                return m.get_function_by_name(name, here());
+            },
+            "name"_a)
+        .def(
+            "append", [](Module &m, const Module &part) { m.append(part, here()); }, "module"_a,
+            "Makes another module a part of this one.")
+        .def(
+            "append", [](Module &m, const ir::LoweredFunction &f) { m.append(f, here()); },
+            "function"_a)
+        .def("submodules", &Module::submodules)
+        .def("resolve_submodules", &Module::resolve_submodules,
+             "Returns the module with the functions of its parts among its own.")
+        .def(
+            "compile",
+            [](const Module &m, const nb::dict &outputs) {
+                const Location at = here();
+                const Paths paths = to_paths(outputs);
+                nb::gil_scoped_release no_gil;
+                m.compile(paths, at);
+            },
+            "outputs"_a, "Writes a file of each type, at its path.")
+        .def(
+            "compile_to_buffer",
+            [](const Module &m) {
+                const Location at = here();
+                nb::gil_scoped_release no_gil;
+                return Buffer<>(m.compile_to_buffer(at));
+            },
+            "Returns the bytes of an object file.")
+        .def(
+            "get_device_code_buffer",
+            [](const Module &m) {
+                const Location at = here();
+                nb::gil_scoped_release no_gil;
+                return Buffer<>(m.get_device_code_buffer(at));
+            },
+            "Returns the PTX of the kernels; an undefined Buffer if there are none.")
+        .def("__repr__", [](const Module &m) { return str("<Module ", m.name(), ">"); });
+}
+
+// Calls a Python function, which makes a module, from any thread.
+ModuleFactory to_factory(const nb::callable &make) {
+    return [&make](const std::string &function, const Target &target) {
+        nb::gil_scoped_acquire gil;
+        return nb::cast<Module>(make(function, target));
+    };
+}
+
+}  // namespace
+
+void bind_modules(nb::module_ &m) {
+    bind_module(m);
+    m.def(
+        "link_modules",
+        [](const std::string &name, const std::vector<Module> &modules) {
+            return link_modules(name, modules, here());
+        },
+        "name"_a, "modules"_a, "Returns the functions of all modules in one.");
+    m.def(
+        "compile_standalone_runtime",
+        [](nb::handle outputs, const Target &given) -> nb::object {
+            const Location at = here();
+            const Target target = given == Target() ? get_target_from_environment() : given;
+            if (!nb::isinstance<nb::dict>(outputs)) {
+                const std::string path = text_of(outputs);
+                nb::gil_scoped_release no_gil;
+                compile_standalone_runtime(path, target, at);
+                return nb::none();
+            }
+            const Paths paths = to_paths(nb::cast<nb::dict>(outputs));
+            Paths written;
+            {
+                nb::gil_scoped_release no_gil;
+                written = compile_standalone_runtime(paths, target, at);
+            }
+            return nb::cast(written);
+        },
+        "outputs"_a, "target"_a = Target(),
+        "Writes the runtime alone into an object, or into a file of each type, and returns these.");
+    m.def(
+        "compile_multitarget",
+        [](const std::string &function, const nb::dict &outputs,
+           const std::vector<Target> &targets, const nb::callable &make,
+           const std::vector<std::string> &suffixes) {
+            const Location at = here();
+            const Paths paths = to_paths(outputs);
+            const ModuleFactory factory = to_factory(make);
+            nb::gil_scoped_release no_gil;
+            compile_multitarget(function, paths, targets, suffixes, factory, at);
+        },
+        "fn_name"_a, "outputs"_a, "targets"_a, "module_factory"_a,
+        "suffixes"_a = std::vector<std::string>(),
+        "Writes code for several targets behind one function; module_factory(name, target) returns "
+        "the Module for each.");
+    m.def(
+        "load_plugin", [](const std::string &name) { load_plugin(name, here()); }, "name"_a,
+        "Loads a shared library for good, which adds autoschedulers.");
+}
+
+}  // namespace tessera::python

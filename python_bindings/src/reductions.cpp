@@ -1,0 +1,90 @@
+#include "bindings.h"
+
+// Reductions inside of an expression: sum(r, f[x + r]).
+namespace tessera::python {
+namespace {
+
+// What a reduction is about: its domain if that is given, and the Func that it becomes, or its name.
+struct Reduction {
+    std::optional<RDom> domain;
+    Expr value;
+    std::string name;
+    std::optional<Func> func;
+};
+
+// An RDom of one dimension may be the value: sum(r), sum(r, "name").
+bool is_value(nb::args args) {
+    return args.size() == 1 || nb::isinstance<nb::str>(args[1]) || nb::isinstance<Func>(args[1]);
+}
+
+// Takes (value), (rdom, value), and the name, or the Func, after it.
+Reduction reduction(const char *function, nb::args args, nb::kwargs kwargs) {
+    Arguments given(function, args, kwargs);
+    Reduction r;
+    const bool has_domain = given.has("rdom") || (given.first().is_valid() &&
+                                                  nb::isinstance<RDom>(given.first()) &&
+                                                  !is_value(args));
+    if (has_domain) r.domain = nb::cast<RDom>(given.take("rdom"));
+    r.value = to_expr(given.take("expr"));
+    const nb::object name = given.take_or("name", nb::str(function));
+    if (nb::isinstance<Func>(name))
+        r.func = nb::cast<Func>(name);
+    else
+        r.name = nb::cast<std::string>(name);
+    given.end();
+    return r;
+}
+
+// Calls one of the four forms of a reduction.
+#define APPLY(which)                                                                               \
+    [](const Reduction &r, const Location &at) {                                                   \
+        if (r.func)                                                                                \
+            return r.domain ? which(*r.domain, r.value, *r.func, at)                               \
+                            : which(r.value, *r.func, at);                                         \
+        return r.domain ? which(*r.domain, r.value, r.name, at) : which(r.value, r.name, at);      \
+    }
+template<typename Result> struct ReductionFunction {
+    const char *name;
+    Result (*apply)(const Reduction &, const Location &);
+    const char *doc;
+};
+const ReductionFunction<Expr> of_one_value[] = {
+    {"sum", APPLY(sum),
+     "Returns the sum over the reduction domain that the expression uses, or that is given first. "
+     "A name, or a Func to be scheduled, may follow."},
+    {"saturating_sum", APPLY(saturating_sum),
+     "Returns the sum, to the nearest value of the type in each step."},
+    {"product", APPLY(product), "Returns the product over the reduction domain."},
+    {"maximum", APPLY(maximum), "Returns the largest value over the reduction domain."},
+    {"minimum", APPLY(minimum), "Returns the least value over the reduction domain."},
+};
+const ReductionFunction<Tuple> of_a_place[] = {
+    {"argmax", APPLY(argmax),
+     "Returns where the largest value is, a coordinate per dimension, and then the value."},
+    {"argmin", APPLY(argmin),
+     "Returns where the least value is, a coordinate per dimension, and then the value."},
+};
+#undef APPLY
+
+}  // namespace
+
+void bind_reductions(nb::module_ &m) {
+    for (const auto &f : of_one_value) {
+        m.def(
+            f.name,
+            [&f](nb::args args, nb::kwargs kwargs) {
+                return f.apply(reduction(f.name, args, kwargs), here());
+            },
+            f.doc);
+    }
+    for (const auto &f : of_a_place) {
+        m.def(
+            f.name,
+            [&f](nb::args args, nb::kwargs kwargs) {
+                return to_python(f.apply(reduction(f.name, args, kwargs), here()).as_vector());
+            },
+            f.doc);
+    }
+}
+
+}  // namespace tessera::python

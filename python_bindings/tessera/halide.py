@@ -1,0 +1,127 @@
+"""Halide's names and rules: `import tessera.halide as hl`.
+
+The classes are those of `tessera`. A file that uses a name of this module follows Halide's rules where these differ
+(docs/coming_from_halide.md lists them), unless it imports `tessera` itself, too: then Tessera's hold. Other files of
+the process keep theirs.
+
+>>> import tessera.halide as hl
+>>> x, f = hl.Var("x"), hl.Func("f")
+>>> f[x] = hl.u8(x) + 1
+>>> f.realize([3])[2]
+3
+"""
+import importlib.util as _importlib_util
+import os as _os
+import sys as _sys
+import typing as _typing
+
+import tessera as _tessera
+from tessera import imageio
+
+if _typing.TYPE_CHECKING:
+    from tessera import *
+    from tessera import Error as HalideError
+
+# Names that are the same in both, and are not Tessera's own.
+_SAME = """
+    Argument ArgumentEstimates ArgumentKind AutoschedulerParams AutoSchedulerResults Buffer BufferDimension Callable
+    Dimension EvictionKey Expr ExternFuncArgument Func FuncRef FuncTupleElementRef ImageParam LoopLevel Module
+    OutputImageParam Param Pipeline RDom RVar Range Stage Target Type Var VarOrRVar
+    DeviceAPI LinkageType LoopAlignStrategy MemoryType NameMangling OutputFileType Partition PrefetchBoundStrategy
+    StmtOutputFormat TailStrategy TargetArch TargetFeature TargetOS TargetProcessorTune TypeCode
+    JITExtern JITUserContext
+    Int UInt Float BFloat Bool Handle cast reinterpret saturating_cast
+    f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 i8_sat i16_sat i32_sat i64_sat u8_sat u16_sat u32_sat u64_sat
+    select mux clamp min max likely likely_if_innermost undef require unsafe_promise_clamped
+    abs absd sin asin cos acos tan atan atan2 sinh asinh cosh acosh tanh atanh sqrt hypot exp log pow erf fma floor
+    ceil round trunc fract lerp is_nan is_inf is_finite fast_exp fast_log fast_pow fast_inverse fast_inverse_sqrt
+    fast_sin fast_cos strict_float
+    popcount count_leading_zeros count_trailing_zeros div_round_to_zero mod_round_to_zero widening_add widening_sub
+    widening_mul widening_shift_left widening_shift_right widen_right_add widen_right_sub widen_right_mul
+    saturating_add saturating_sub halving_add halving_sub rounding_halving_add rounding_shift_left
+    rounding_shift_right mul_shift_right rounding_mul_shift_right extract_bits concat_bits
+    sum saturating_sum product maximum minimum argmax argmin
+    print print_when random_float random_int random_uint scatter gather logical_not
+    target_arch_is target_os_is target_bits target_has_feature target_natural_vector_size
+    lambda_func funcs vars evaluate evaluate_may_gpu
+    get_host_target get_target_from_environment get_jit_target_from_environment target_feature_for_device_api
+    host_supports_target_device load_plugin link_modules compile_standalone_runtime
+    BoundaryConditions
+    _ _0 _1 _2 _3 _4 _5 _6 _7 _8 _9
+""".split()
+# Names of tessera.generator.
+_GENERATOR = """
+    Generator GeneratorContext GeneratorParam InputBuffer InputScalar OutputBuffer OutputScalar alias generator main
+    create_callable_from_generator
+""".split()
+
+
+def memoize_tag(result, *keys):
+    """Returns the result: none is kept from one call to the next, so that there is nothing to tag."""
+    return _tessera.Expr(result)
+
+
+def install_dir():
+    """Returns the folder of this package."""
+    return _os.path.dirname(_os.path.abspath(__file__))
+
+
+def _refused(name, why):
+    def function(*args, **kwargs):
+        raise _tessera.CompileError(f"{name}: {why}")
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Raises HalideError: {why}."
+    return function
+
+
+_own = {
+    "HalideError": _tessera.Error,
+    "memoize_tag": memoize_tag,
+    "install_dir": install_dir,
+    "imageio": imageio,
+    "propagate_adjoints": _refused("propagate_adjoints", "there are no derivatives yet"),
+}
+for _name in ("serialize_pipeline", "deserialize_pipeline", "deserialize_parameters"):
+    _own[_name] = _refused(_name, "pipelines are not written to files yet; schedule_as_json() keeps a schedule")
+
+# Names are looked up by __getattr__(), which so knows who uses them.
+del memoize_tag, install_dir, imageio
+
+if not _importlib_util.find_spec("tessera.generator"):
+    _GENERATOR = []
+__all__ = [name for name in [*_SAME, *_GENERATOR, *_own] if not name.startswith("_")]
+_files = set()
+
+
+def _let_file_follow(frame):
+    """Lets the lines of the frame's file follow Halide's rules, unless it imports `tessera` itself, too."""
+    file = frame.f_code.co_filename
+    _files.add(file)
+    if file.startswith("<frozen ") or any(value is _tessera for value in list(frame.f_globals.values())):
+        return
+    _tessera._tessera._set_halide_file(file)
+
+
+def __getattr__(name):
+    if name in _own:
+        value = _own[name]
+    elif name in _same:
+        value = _same[name]
+    elif name in _GENERATOR:
+        from tessera import generator
+
+        value = getattr(generator, name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    frame = _sys._getframe(1)
+    if frame.f_code.co_filename not in _files:
+        _let_file_follow(frame)
+    return value
+
+
+def __dir__():
+    return sorted(__all__)
+
+
+_same = {name: getattr(_tessera, name) for name in _SAME}
