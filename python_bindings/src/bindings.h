@@ -43,6 +43,11 @@ struct LoopVar : Converted<VarOrRVar> {};
 // A Type, a dtype of NumPy's, or bool, int (32 bits) or float (32 bits).
 struct TypeLike : Converted<Type> {};
 
+// An array, or what is none but is no type either: then to_buffer() says so.
+struct ArrayLike {
+    nb::handle object;
+};
+
 // Return none if the object is none and does not convert to one.
 std::optional<Expr> as_expr(nb::handle object);
 std::optional<Type> as_type(nb::handle object);
@@ -67,8 +72,9 @@ struct What : std::function<std::string()> {
     using function::function;
     What(const char *text) : function([text] { return std::string(text); }) {}
 };
-// Returns a Buffer of an array (anything with DLPack or the buffer protocol), which shares its
-// memory; a Buffer as it is.
+// Returns a Buffer of an array (anything with DLPack, the buffer protocol or an array interface),
+// which shares its memory; a Buffer as it is. TypeError if it is none, or is to be written to and
+// read-only.
 Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes = true,
                    const std::string &name = "", bool writable = false);
 // Returns the bytes of a number as one of the type; TypeError if it is none.
@@ -104,11 +110,18 @@ void define_operators(nb::object type);
 // Defines what a Func does as a Pipeline of its own: realize(), compile_jit(), texts and files.
 void define_running(nb::class_<Func> &c);
 
+// Sets the exception that is being handled as Python's error, for functions that Python calls
+// without nanobind, and returns null.
+PyObject *raise_current() noexcept;
+
 void bind_errors(nb::module_ &m);
 void bind_types(nb::module_ &m);
 void bind_expr(nb::module_ &m);
 void bind_functions(nb::module_ &m);
 void bind_buffer(nb::module_ &m);
+void bind_callable(nb::module_ &m);
+void bind_streams(nb::module_ &m);
+void bind_cache(nb::module_ &m);
 void bind_params(nb::module_ &m);
 void bind_func(nb::module_ &m);
 void bind_pipeline(nb::module_ &m);
@@ -127,6 +140,7 @@ TESSERA_CASTER(tessera::python::Operand, "ExprLike")
 TESSERA_CASTER(tessera::python::ExprLike, "ExprLike")
 TESSERA_CASTER(tessera::python::LoopVar, "VarOrRVar")
 TESSERA_CASTER(tessera::python::TypeLike, "TypeLike")
+TESSERA_CASTER(tessera::python::ArrayLike, "ArrayLike")
 #undef TESSERA_CASTER
 
 }  // namespace nanobind::detail

@@ -266,5 +266,14 @@ bool type_caster<LoopVar>::from_python(handle src, uint32_t, cleanup_list *) noe
 bool type_caster<TypeLike>::from_python(handle src, uint32_t, cleanup_list *) noexcept {
     return keep(value, [&] { return std::optional(to_type(src)); });
 }
+bool type_caster<ArrayLike>::from_python(handle src, uint32_t, cleanup_list *) noexcept {
+    try {
+        value.object = src;
+        return is_array(src) || !as_type(src);
+    } catch (...) {
+        PyErr_Clear();
+        return false;
+    }
+}
 
 }  // namespace nanobind::detail

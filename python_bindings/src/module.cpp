@@ -11,6 +11,9 @@ NB_MODULE(_tessera, m) {
     bind_functions(m);
     bind_buffer(m);
     bind_params(m);
+    bind_callable(m);
+    bind_streams(m);
+    bind_cache(m);
     bind_pipeline(m);
     bind_func(m);
 }
