@@ -52,6 +52,11 @@ struct LoopVar : Converted<VarOrRVar> {};
 // A Type, a dtype of NumPy's, or bool, int (32 bits) or float (32 bits).
 struct TypeLike : Converted<Type> {};
 
+// An array, or what is none but is no type either: then to_buffer() says so.
+struct ArrayLike {
+    nb::handle object;
+};
+
 // Return none if the object is none and does not convert to one.
 std::optional<Expr> as_expr(nb::handle object);
 std::optional<Type> as_type(nb::handle object);
@@ -94,8 +99,9 @@ struct What : std::function<std::string()> {
     using function::function;
     What(const char *text) : function([text] { return std::string(text); }) {}
 };
-// Returns a Buffer of an array (anything with DLPack or the buffer protocol), which shares its
-// memory; a Buffer as it is.
+// Returns a Buffer of an array (anything with DLPack, the buffer protocol or an array interface),
+// which shares its memory; a Buffer as it is. TypeError if it is none, or is to be written to and
+// read-only.
 Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes = true,
                    const std::string &name = "", bool writable = false);
 // Returns the bytes of a number as one of the type; TypeError if it is none.
@@ -127,8 +133,15 @@ private:
     size_t next = 0, named = 0;
 };
 
-// The handlers that on_print(), on_trace() and on_error() have set on an object, for one run. It is
-// made and destroyed with the GIL.
+// A stream of a GPU, on which an array's owner works.
+struct ArrayStream {
+    bool known = false;
+    void *stream = nullptr;  // null: the default one
+};
+
+
+// The handlers that on_print(), on_trace() and on_error() have set on an object, and a stream, for
+// one run. It is made and destroyed with the GIL.
 class RunContext {
 public:
     // Those of a JITUserContext that is given come before those of the owner.
@@ -136,8 +149,11 @@ public:
     explicit RunContext(const Callable &callable);
     // Returns null where there are none.
     JITUserContext *get() { return any ? &context : nullptr; }
+    // Lets the call work on this stream, if one is known.
+    void set_stream(const ArrayStream &s);
     struct Context : JITUserContext {
         nb::object print, trace, error;
+        void *stream = nullptr;
     };
 
 private:
@@ -165,6 +181,10 @@ template<typename C> void define_externs(nb::class_<C> &c);
 inline Pipeline pipeline_of(const Func &f, const Location &at) { return f.pipeline(at); }
 inline Pipeline pipeline_of(const Pipeline &p, const Location &) { return p; }
 
+// Sets the exception that is being handled as Python's error, for functions that Python calls
+// without nanobind, and returns null.
+PyObject *raise_current() noexcept;
+
 void bind_errors(nb::module_ &m);
 void bind_enums(nb::module_ &m);
 void bind_types(nb::module_ &m);
@@ -177,6 +197,9 @@ void bind_values(nb::module_ &m);
 void bind_reductions(nb::module_ &m);
 void bind_buffer(nb::module_ &m);
 void bind_buffer_memory(nb::module_ &m);
+void bind_callable(nb::module_ &m);
+void bind_streams(nb::module_ &m);
+void bind_cache(nb::module_ &m);
 void bind_params(nb::module_ &m);
 void bind_stage(nb::module_ &m);
 void bind_loop_level(nb::module_ &m);
@@ -205,6 +228,7 @@ TESSERA_CASTER(tessera::python::Operand, "ExprLike")
 TESSERA_CASTER(tessera::python::ExprLike, "ExprLike")
 TESSERA_CASTER(tessera::python::LoopVar, "VarOrRVar")
 TESSERA_CASTER(tessera::python::TypeLike, "TypeLike")
+TESSERA_CASTER(tessera::python::ArrayLike, "ArrayLike")
 #undef TESSERA_CASTER
 
 }  // namespace nanobind::detail

@@ -1,62 +1,8 @@
-#include "bindings.h"
+#include "arrays.h"
 #include <cstring>
 
 namespace tessera::python {
 namespace {
-
-// Keeps an array of Python's alive for the Buffer that describes it.
-template<typename Array> class ArrayView {
-public:
-    ArrayView(Array given, Type type, bool reverse_axes, const What &what)
-        : array(std::move(given)) {
-        const size_t n = array.ndim();
-        for (size_t d = 0; d < n; d++) {
-            const size_t axis = reverse_axes ? n - 1 - d : d;
-            const int64_t extent = int64_t(array.shape(axis)), stride = array.stride(axis);
-            if (extent > INT32_MAX || stride > INT32_MAX || stride < INT32_MIN)
-                throw nb::value_error(str(what(), ": an extent or stride of ",
-                                          std::max(extent, stride), " does not fit 32 bits")
-                                          .c_str());
-            dims.push_back({0, int32_t(extent), int32_t(stride), 0});
-        }
-        raw.type = type;
-        raw.dimensions = int32_t(n);
-        raw.host = static_cast<uint8_t *>(const_cast<void *>(array.data()));
-        raw.flags = tessera_buffer_flag_host_dirty;
-    }
-    const tessera_buffer_t *raw_buffer() const {
-        raw.dim = const_cast<tessera_dimension_t *>(dims.data());
-        return &raw;
-    }
-
-private:
-    Array array;
-    std::vector<tessera_dimension_t> dims;
-    mutable tessera_buffer_t raw{};
-};
-
-std::optional<Type> type_of_array(const nb::dlpack::dtype &t) {
-    using Code = nb::dlpack::dtype_code;
-    if (t.lanes != 1) return {};
-    switch (Code(t.code)) {
-    case Code::Int: return Int(t.bits);
-    case Code::UInt: return UInt(t.bits);
-    case Code::Float: return Float(t.bits);
-    case Code::Bfloat: return BFloat(t.bits);
-    case Code::Bool: return Bool();
-    default: return {};
-    }
-}
-
-nb::dlpack::dtype dtype_of(Type t) {
-    using Code = nb::dlpack::dtype_code;
-    const Code code = t.is_bool()     ? Code::Bool
-                      : t.is_bfloat() ? Code::Bfloat
-                      : t.is_float()  ? Code::Float
-                      : t.is_int()    ? Code::Int
-                                      : Code::UInt;
-    return {uint8_t(code), uint8_t(8 * t.bytes()), 1};
-}
 
 // Calls f with a value of the C++ type of the elements.
 template<typename F> decltype(auto) with_element(Type t, F f) {
@@ -78,8 +24,8 @@ template<typename F> decltype(auto) with_element(Type t, F f) {
 
 // Returns the address of an element. IndexError outside of the buffer.
 uint8_t *address_of(const Buffer<> &b, const std::vector<int> &pos) {
+    bring_to_host(b, here());
     const BufferContents &c = b.contents();
-    c.check_is_here(here());
     if (int(pos.size()) != b.dimensions())
         throw nb::index_error(str("a Buffer of ", b.dimensions(),
                                   " dimensions has no element with ", pos.size(), " coordinates")
@@ -151,83 +97,25 @@ nb::object get(const Buffer<> &b, nb::handle index) {
     return nb::cast(b(to_exprs(index), here()));
 }
 
+void require_writable(const Buffer<> &b) {
+    if (is_read_only(b))
+        throw nb::value_error("the Buffer shares the memory of a read-only array");
+}
+
 void set(const Buffer<> &b, nb::handle index, nb::handle value) {
-    const auto pos = as_position(items(index));
-    if (!pos)
-        throw nb::type_error("an element of a Buffer is set at integers; parts are set through "
-                             "NumPy: buffer.numpy()[...] = ...");
+    require_writable(b);
+    const std::vector<nb::object> key = items(index);
+    const auto pos = as_position(key);
+    if (!pos) {
+        const nb::object elements = as_numpy(nb::cast(part(b, key)));
+        elements[nb::ellipsis()] = value;
+        if (b.contents().raw.device) b.contents().raw.set_host_dirty();
+        return;
+    }
     uint8_t *at = address_of(b, *pos);
     const uint64_t bits = number_bits(b.type(), value, "the element");
     std::memcpy(at, &bits, size_t(b.type().bytes()));
-    if (b.contents().raw.device) b.contents().raw.flags |= tessera_buffer_flag_host_dirty;
-}
-
-// The address, shape and strides in NumPy's order.
-struct Layout {
-    explicit Layout(const Buffer<> &b) {
-        b.contents().check_is_here();
-        for (int d = b.dimensions() - 1; d >= 0; d--) {
-            shape.push_back(size_t(b.extent(d)));
-            strides.push_back(b.stride(d));
-        }
-    }
-    std::vector<size_t> shape;
-    std::vector<int64_t> strides;
-};
-
-nb::object array_interface(const Buffer<> &b) {
-    Buffer<> newest = b;
-    newest.copy_to_host();
-    const Type t = b.type();
-    if (t.is_bfloat())
-        throw nb::attribute_error("NumPy's array interface has no bfloat16: use __dlpack__");
-    const Layout layout(b);
-    nb::list shape, strides;
-    for (size_t n : layout.shape) shape.append(n);
-    for (int64_t s : layout.strides) strides.append(s * t.bytes());
-    nb::dict d;
-    d["version"] = 3;
-    d["shape"] = nb::tuple(shape);
-    d["strides"] = nb::tuple(strides);
-    d["typestr"] = nb::str(str(t.bytes() > 1 ? "<" : "|",
-                               t.is_bool()    ? "b"
-                               : t.is_float() ? "f"
-                               : t.is_int()   ? "i"
-                                              : "u",
-                               t.bytes())
-                               .c_str());
-    d["data"] = nb::make_tuple(uint64_t(uintptr_t(b.contents().raw.host)), false);
-    return d;
-}
-
-nb::object dlpack(nb::handle self, nb::args, nb::kwargs) {
-    Buffer<> b = nb::cast<Buffer<>>(self);
-    b.copy_to_host();
-    const Layout layout(b);
-    nb::ndarray<> array(b.contents().raw.host, layout.shape.size(), layout.shape.data(), self,
-                        layout.strides.data(), dtype_of(b.type()), nb::device::cpu::value, 0);
-    return nb::cast(array);
-}
-
-nb::object numpy_dtype(Type t) {
-    if (t.is_bfloat()) return nb::module_::import_("ml_dtypes").attr("bfloat16");
-    const std::string name = t.is_bool() ? "bool" : str(t);
-    return nb::module_::import_("numpy").attr("dtype")(nb::str(name.c_str()));
-}
-
-nb::object as_numpy(nb::handle self) {
-    const Buffer<> b = nb::cast<Buffer<>>(self);
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    if (!b.type().is_bfloat()) return numpy.attr("asarray")(self);
-    // The bits as integers, seen as ml_dtypes' type.
-    const nb::object bits = nb::cast(b).attr("_reinterpreted")(nb::cast(UInt(16)));
-    return numpy.attr("asarray")(bits).attr("view")(numpy_dtype(b.type()));
-}
-
-std::string shape_text(const Buffer<> &b) {
-    std::vector<std::string> numbers;
-    for (int d = b.dimensions() - 1; d >= 0; d--) numbers.push_back(str(b.extent(d)));
-    return str("(", join(numbers), numbers.size() == 1 ? ",)" : ")");
+    if (b.contents().raw.device) b.contents().raw.set_host_dirty();
 }
 
 void define_shape(nb::class_<Buffer<>> &c) {
@@ -267,6 +155,11 @@ void define_shape(nb::class_<Buffer<>> &c) {
             "dtype", [](const Buffer<> &b) { return numpy_dtype(b.type()); },
             "The type of the elements as NumPy's dtype.")
         .def_prop_ro("ndim", [](const Buffer<> &b) { return b.dimensions(); });
+}
+
+Buffer<> copy(const Buffer<> &b) {
+    bring_to_host(b, here());
+    return b.copy();
 }
 
 void define_changes(nb::class_<Buffer<>> &c) {
@@ -331,15 +224,23 @@ void define_changes(nb::class_<Buffer<>> &c) {
             },
             "Returns the same memory with the order of dimensions turned round.")
         .def(
-            "copy", [](const Buffer<> &b) { return b.copy(); },
+            "copy", &copy,
             "Returns new memory with the same elements.")
         .def(
             "copy_from",
-            [](Buffer<> &b, nb::handle from) { b.copy_from(to_buffer(from, "copy_from")); },
+            [](Buffer<> &b, nb::handle from) {
+                require_writable(b);
+                const Buffer<> source = to_buffer(from, "copy_from");
+                bring_to_host(source, here());
+                bring_to_host(b, here());
+                b.copy_from(source);
+            },
             "src"_a, "Overwrites the elements whose coordinates both have.")
         .def(
             "fill",
             [](const Buffer<> &b, nb::handle value) {
+                require_writable(b);
+                bring_to_host(b, here());
                 const uint64_t bits = number_bits(b.type(), value, "fill");
                 with_element(b.type(), [&]<typename T>(T v) {
                     std::memcpy(static_cast<void *>(&v), &bits, sizeof(T));
@@ -350,6 +251,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
         .def(
             "all_equal",
             [](const Buffer<> &b, nb::handle value) {
+                bring_to_host(b, here());
                 const uint64_t bits = number_bits(b.type(), value, "all_equal");
                 return with_element(b.type(), [&]<typename T>(T v) {
                     std::memcpy(static_cast<void *>(&v), &bits, sizeof(T));
@@ -371,9 +273,7 @@ void define_device(nb::class_<Buffer<>> &c) {
     c.def(
          "copy_to_host",
          [](Buffer<> &b) {
-             const Location at = here();
-             nb::gil_scoped_release no_gil;
-             b.copy_to_host(nullptr, at);
+             bring_to_host(b, here());
          },
          "Copies the elements here, if those on a device are newer.")
         .def(
@@ -404,54 +304,24 @@ void define_device(nb::class_<Buffer<>> &c) {
 
 }  // namespace
 
-bool is_array(nb::handle object) {
-    return nb::hasattr(object, "__dlpack__") || nb::hasattr(object, "__array_interface__") ||
-           PyMemoryView_Check(object.ptr());
-}
-
-namespace {
-
-template<typename Array> Buffer<> of_array(Array &&array, std::optional<Type> type,
-                                           bool reverse_axes, const What &what,
-                                           const std::string &name) {
-    if (array.device_type() != nb::device::cpu::value)
-        throw nb::type_error(str(what(), ": the array is on a device").c_str());
-    if (!type) type = type_of_array(array.dtype());
-    if (!type)
-        throw nb::type_error(str(what(), ": no Buffer has elements of the array's type").c_str());
-    return Buffer<>(ArrayView(std::forward<Array>(array), *type, reverse_axes, what), name);
-}
-
-// Returns true for an array of ml_dtypes' bfloat16, which neither DLPack nor the buffer protocol
-// knows.
-bool is_bfloat16(nb::handle object) {
-    return nb::hasattr(object, "dtype") && nb::hasattr(object, "view") &&
-           nb::cast<std::string>(object.attr("dtype").attr("__str__")()) == "bfloat16";
-}
-
-}  // namespace
-
 Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes, const std::string &name,
                    bool writable) {
-    if (Py_TYPE(object.ptr()) == reinterpret_cast<PyTypeObject *>(nb::type<Buffer<>>().ptr()))
-        return *nb::inst_ptr<Buffer<>>(object);
-    nb::ndarray<> array;
-    if (nb::try_cast(object, array))
-        return of_array(std::move(array), {}, reverse_axes, what, name);
-    nb::ndarray<nb::ro> readable;
-    if (!writable && nb::try_cast(object, readable))
-        return of_array(std::move(readable), {}, reverse_axes, what, name);
-    PyErr_Clear();  // the array may have said why it is not written to
-    if (is_bfloat16(object)) {
-        const nb::object bits = object.attr("view")("uint16");
-        if (nb::try_cast(bits, array))
-            return of_array(std::move(array), BFloat(16), reverse_axes, what, name);
-        if (!writable && nb::try_cast(bits, readable))
-            return of_array(std::move(readable), BFloat(16), reverse_axes, what, name);
+    auto require = [&](bool read_only) {
+        if (writable && read_only)
+            throw nb::type_error(
+                str(what(), ": it is written to, and this array is read-only").c_str());
+    };
+    if (nb::isinstance<Buffer<>>(object)) {
+        const Buffer<> &b = *nb::inst_ptr<Buffer<>>(object);
+        if (b.defined()) require(is_read_only(b));
+        return b;
     }
-    throw nb::type_error(str(what(), ": a ", class_of(object), " is no Buffer and no array",
-                             writable ? " that can be written" : "")
-                             .c_str());
+    ArrayView view;
+    if (!read_array(object, Use::Kept, reverse_axes, what, view))
+        throw nb::type_error(
+            str(what(), ": a ", class_of(object), " is no Buffer and no array").c_str());
+    require(view.is_read_only);
+    return buffer_of(std::move(view), name);
 }
 
 uint64_t number_bits(Type t, nb::handle value, const What &what) {
@@ -494,9 +364,19 @@ void bind_buffer(nb::module_ &m) {
         .def("stride", &BufferDimension::stride,
              "Returns the distance of neighbours, in elements.");
     nb::class_<Buffer<>> c(m, "Buffer",
+                           nb::type_slots(const_cast<PyType_Slot *>(buffer_slots())),
                            "An array in memory: input, output or constant of a pipeline. Axis j of "
                            "a NumPy array of n axes is dimension n - 1 - j.");
     c.def(
+         "__init__",
+         [](Buffer<> *b, const ArrayLike &array, const std::string &name, bool reverse_axes) {
+             new (b) Buffer<>(to_buffer(array.object, "Buffer", reverse_axes, name));
+         },
+         "array"_a, "name"_a = "", "reverse_axes"_a = true,
+         "Shares the memory of an array: anything with DLPack, the buffer protocol or an array "
+         "interface, on the host or a GPU. Axis j of n axes becomes dimension n - 1 - j. That of a "
+         "read-only array is an input only.")
+        .def(
          "__init__",
          [](Buffer<> *b, const TypeLike &type, const std::vector<int> &sizes,
             const std::vector<int> &order, const std::string &name) {
@@ -508,13 +388,6 @@ void bind_buffer(nb::module_ &m) {
          "type"_a, "sizes"_a, "storage_order"_a = std::vector<int>(), "name"_a = "",
          "Allocates memory, of these extents, dimension 0 first. storage_order lists the "
          "dimensions, innermost first.")
-        .def(
-            "__init__",
-            [](Buffer<> *b, nb::handle array, const std::string &name, bool reverse_axes) {
-                new (b) Buffer<>(to_buffer(array, "Buffer", reverse_axes, name));
-            },
-            "array"_a, "name"_a = "", "reverse_axes"_a = true,
-            "Shares the memory of an array: anything with DLPack or the buffer protocol.")
         .def_static(
             "make_scalar",
             [](const TypeLike &t, const std::string &name) {
@@ -543,16 +416,6 @@ void bind_buffer(nb::module_ &m) {
             "same_as", [](const Buffer<> &a, const Buffer<> &b) { return a.same_as(b); }, "other"_a)
         .def("__getitem__", &get, "position"_a)
         .def("__setitem__", &set, "position"_a, "value"_a)
-        .def_prop_ro("__array_interface__", &array_interface)
-        .def("__dlpack__", &dlpack)
-        .def("__dlpack_device__", [](const Buffer<> &) { return std::pair(1, 0); })
-        .def("numpy", &as_numpy, "Returns a NumPy array of the same memory.")
-        .def("_reinterpreted",
-             [](const Buffer<> &b, Type t) {
-                 Buffer<> seen(b.contents().alias());
-                 seen.contents().raw.type = t;
-                 return seen;
-             })
         .def("__len__",
              [](const Buffer<> &b) {
                  if (b.dimensions() == 0)
@@ -562,9 +425,10 @@ void bind_buffer(nb::module_ &m) {
         .def("__repr__",
              [](const Buffer<> &b) {
                  if (!b.defined()) return std::string("<undefined Buffer>");
-                 return str("<Buffer ", b.name(), b.name().empty() ? "" : " ", "of shape ",
-                            shape_text(b), " ", b.type(), ">");
+                 return str("<Buffer ", b.name(), " of shape ", shape_text(*b.raw_buffer()), ">");
              })
+        .def("__copy__", &copy, "Returns new memory with the same elements.")
+        .def("__deepcopy__", [](const Buffer<> &b, nb::handle) { return copy(b); }, "memo"_a)
         .def("__getstate__",
              [](nb::handle self) {
                  return nb::make_tuple(as_numpy(self).attr("copy")(), self.attr("mins"),
@@ -574,6 +438,7 @@ void bind_buffer(nb::module_ &m) {
             new (&b) Buffer<>(to_buffer(state[0], "Buffer", true, nb::cast<std::string>(state[2])));
             b.set_min(nb::cast<std::vector<int>>(nb::list(state[1])));
         });
+    define_export(c);
     define_shape(c);
     define_changes(c);
     define_device(c);
@@ -590,6 +455,7 @@ void bind_buffer(nb::module_ &m) {
         [](nb::handle image, const std::string &path) {
             const Location at = here();
             const Buffer<> b = to_buffer(image, "save_image");
+            bring_to_host(b, at);
             nb::gil_scoped_release no_gil;
             convert_and_save_image(b, path, at);
         },

@@ -209,10 +209,28 @@ Type to_type(nb::handle object) {
     if (std::optional<Type> t = as_type(object)) return *t;
     refuse(str("a ", class_of(object), " is no type: UInt(8), np.uint8, int or float is"));
 }
+namespace {
+
+// Calls f with each item of a list or tuple, or with the object alone.
+template<typename F> void for_each_item(nb::handle object, F f) {
+    const bool is_list = PyList_Check(object.ptr());
+    if (!is_list && !PyTuple_Check(object.ptr())) return f(object);
+    // A list may change while its items are looked at.
+    for (Py_ssize_t i = 0; i < (is_list ? PyList_Size : PyTuple_Size)(object.ptr()); i++)
+        f((is_list ? PyList_GetItem : PyTuple_GetItem)(object.ptr(), i));
+}
+size_t number_of_items(nb::handle object) {
+    if (PyTuple_Check(object.ptr())) return size_t(PyTuple_Size(object.ptr()));
+    return PyList_Check(object.ptr()) ? size_t(PyList_Size(object.ptr())) : 1;
+}
+
+}  // namespace
+
 std::vector<nb::object> items(nb::handle object) {
     std::vector<nb::object> result;
     if (!is_tuple(object)) return {nb::borrow(object)};
-    for (nb::handle item : object) result.push_back(nb::borrow(item));
+    result.reserve(number_of_items(object));
+    for_each_item(object, [&](nb::handle item) { result.push_back(nb::borrow(item)); });
     return result;
 }
 std::vector<Expr> to_exprs(nb::handle objects) {
@@ -221,11 +239,12 @@ std::vector<Expr> to_exprs(nb::handle objects) {
         for (int i = 0; i < r->dimensions(); i++) result.push_back((*r)[i]);
         return result;
     }
-    for (const nb::object &item : items(objects)) {
+    result.reserve(number_of_items(objects));
+    for_each_item(objects, [&](nb::handle item) {
         std::optional<Expr> e = as_expr(item);
         if (!e) refuse(str("item ", result.size(), ": ", no_expression(item)));
         result.push_back(std::move(*e));
-    }
+    });
     return result;
 }
 VarOrRVar to_loop(nb::handle object) {
@@ -408,6 +427,15 @@ bool type_caster<LoopVar>::from_python(handle src, uint32_t, cleanup_list *) noe
 }
 bool type_caster<TypeLike>::from_python(handle src, uint32_t, cleanup_list *) noexcept {
     return keep(value, [&] { return as_type(src); });
+}
+bool type_caster<ArrayLike>::from_python(handle src, uint32_t, cleanup_list *) noexcept {
+    try {
+        value.object = src;
+        return is_array(src) || !as_type(src);
+    } catch (...) {
+        PyErr_Clear();
+        return false;
+    }
 }
 
 }  // namespace nanobind::detail

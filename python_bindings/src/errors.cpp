@@ -16,7 +16,22 @@ void warn(const std::string &text) {
     nb::module_::import_("tessera._errors").attr("warn")(nb::str(text.c_str()));
 }
 
+thread_local std::exception_ptr raised;
+PyObject *raiser = nullptr;  // a function that throws it, so that nanobind translates it
+
 }  // namespace
+
+PyObject *raise_current() noexcept {
+    try {
+        throw;
+    } catch (nb::python_error &e) {
+        e.restore();
+    } catch (...) {
+        raised = std::current_exception();
+        Py_XDECREF(PyObject_CallNoArgs(raiser));
+    }
+    return nullptr;
+}
 
 void bind_errors(nb::module_ &m) {
     nb::register_exception_translator([](const std::exception_ptr &p, void *) {
@@ -32,6 +47,8 @@ void bind_errors(nb::module_ &m) {
             raise("Error", e);
         }
     });
+    m.def("_raise", [] { std::rethrow_exception(std::exchange(raised, nullptr)); });
+    raiser = nb::object(m.attr("_raise")).release().ptr();
     set_warning_handler(warn);
     // Handlers of Python's must not be called when it has ended.
     m.def("_unset_handlers", [] {

@@ -19,6 +19,9 @@ NB_MODULE(_tessera, m) {
     bind_buffer_memory(m);
     bind_params(m);
     bind_handlers(m);
+    bind_callable(m);
+    bind_streams(m);
+    bind_cache(m);
     bind_pipeline(m);
     bind_modules(m);
     bind_loop_level(m);

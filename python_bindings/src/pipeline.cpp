@@ -1,128 +1,108 @@
-#include "bindings.h"
+#include "arrays.h"
 
 namespace tessera::python {
 namespace {
 
 nb::object of_realization(const Realization &r) {
-    if (r.size() == 1) return nb::cast(r[0]);
+    if (r.size() == 1) return nb::cast(Buffer<>(r[0]));
     nb::list list;
     for (size_t i = 0; i < r.size(); i++) list.append(nb::cast(r[i]));
     return nb::tuple(list);
 }
 
-bool are_sizes(nb::handle what) {
-    if (!nb::isinstance<nb::list>(what) && !nb::isinstance<nb::tuple>(what)) return false;
-    for (nb::handle n : what) {
-        if (!PyIndex_Check(n.ptr())) return false;
+// Returns the sizes, if that is what the object lists: numbers, and nothing else.
+std::optional<std::vector<int32_t>> as_sizes(nb::handle what) {
+    const bool is_list = PyList_Check(what.ptr());
+    if (!is_list && !PyTuple_Check(what.ptr())) return {};
+    const Py_ssize_t n = is_list ? PyList_Size(what.ptr()) : PyTuple_Size(what.ptr());
+    std::vector<int32_t> sizes;
+    sizes.reserve(size_t(n));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        const nb::handle size =
+            is_list ? PyList_GetItem(what.ptr(), i) : PyTuple_GetItem(what.ptr(), i);
+        if (!PyIndex_Check(size.ptr())) return {};
+        sizes.push_back(nb::cast<int32_t>(nb::int_(size)));
     }
-    return true;
+    return sizes;
 }
 std::vector<Buffer<>> to_outputs(nb::handle what) {
     std::vector<Buffer<>> outputs;
+    if (nb::isinstance<Buffer<>>(what)) {
+        outputs.push_back(to_buffer(what, "output 0", true, "", true));
+        return outputs;
+    }
     for (const nb::object &b : items(what))
         outputs.push_back(
             to_buffer(b, [&] { return str("output ", outputs.size()); }, true, "", true));
     return outputs;
 }
 
+// Does something with the GIL released, at the user's line, which is looked for only if it fails.
+template<typename F> void without_gil(F f) {
+    try {
+        nb::gil_scoped_release no_gil;
+        f();
+    } catch (const CompileError &e) {
+        if (typeid(e) != typeid(CompileError)) throw;
+        throw CompileError(here(), e.what());
+    } catch (const RuntimeError &e) {
+        if (typeid(e) != typeid(RuntimeError)) throw;
+        throw RuntimeError(here(), e.what());
+    }
+}
+
+// The stream of the outputs' library, unless the thread has one.
+ArrayStream stream_for(const std::vector<Buffer<>> &outputs) {
+    ArrayStream stream = current_stream();
+    for (const Buffer<> &b : outputs) {
+        const BufferContents &c = b.contents();
+        const SharedMemory *shared = c.raw.device ? shared_memory(c) : nullptr;
+        if (!stream.known && shared) stream = shared->stream;
+    }
+    return stream;
+}
+
 // `owner`: the object that has the handlers; `given`: a JITUserContext, or None.
 nb::object realize(Pipeline p, nb::handle what, const Target &target, nb::handle owner,
                    nb::handle given) {
-    const Location at = here();
     RunContext context(owner, given);
-    if (are_sizes(what)) {
-        const auto sizes = nb::cast<std::vector<int32_t>>(what);
+    if (const auto sizes = as_sizes(what)) {
+        context.set_stream(current_stream());
         std::optional<Realization> result;
-        {
-            nb::gil_scoped_release no_gil;
-            result = p.realize(context.get(), sizes, target, at);
-            // Python reads the elements by address.
-            for (Buffer<> &b : *result) b.copy_to_host(nullptr, at);
-        }
+        without_gil([&] { result = p.realize(context.get(), *sizes, target, {}); });
         return of_realization(*result);
     }
-    std::vector<Buffer<>> outputs = to_outputs(what);
-    {
-        nb::gil_scoped_release no_gil;
-        p.realize(context.get(), RealizationArg(outputs), target, at);
-        for (Buffer<> &b : outputs) b.copy_to_host(nullptr, at);
-    }
+    const std::vector<Buffer<>> outputs = to_outputs(what);
+    context.set_stream(stream_for(outputs));
+    without_gil([&] {
+        p.realize(context.get(), RealizationArg(outputs), target, {});
+        for (const Buffer<> &b : outputs) {
+            if (b.device_dirty() && is_seen_on_host(b.contents()))
+                b.contents().copy_to_host(context.get(), {});
+        }
+    });
     return nb::none();
 }
 
 void infer_input_bounds(Pipeline p, nb::handle what, const Target &target, nb::handle owner) {
     const Location at = here();
     RunContext context(owner);
-    if (are_sizes(what)) {
-        const auto sizes = nb::cast<std::vector<int32_t>>(what);
+    if (const auto sizes = as_sizes(what)) {
         nb::gil_scoped_release no_gil;
-        return p.infer_input_bounds(context.get(), sizes, target, at);
+        return p.infer_input_bounds(context.get(), *sizes, target, at);
     }
     const std::vector<Buffer<>> outputs = to_outputs(what);
     nb::gil_scoped_release no_gil;
     p.infer_input_bounds(context.get(), RealizationArg(outputs), target, at);
 }
 
-// ---- Callable ----
-
-// Calls with arguments by position, then by name. Outputs are passed, as inputs are.
-void call(const Callable &callable, nb::args args, nb::kwargs kwargs) {
-    const Location at = here();
-    RunContext context(callable);
-    const std::vector<Argument> &wanted = callable.arguments();
-    std::vector<CallableArgument> passed;
-    std::vector<Buffer<>> buffers;
-    passed.reserve(wanted.size());
-    buffers.reserve(wanted.size());
-    size_t named = 0;
-    if (args.size() > wanted.size())
-        throw nb::type_error(
-            str("the Callable takes ", wanted.size(), " arguments, not ", args.size()).c_str());
-    for (size_t i = 0; i < wanted.size(); i++) {
-        const Argument &w = wanted[i];
-        nb::object given;
-        if (i < args.size()) {
-            given = nb::borrow(args[i]);
-        } else if (kwargs.contains(w.name.c_str())) {
-            given = nb::borrow(kwargs[w.name.c_str()]);
-            named++;
-        } else {
-            throw nb::type_error(str("argument ", i, " (", w.name, ") is missing").c_str());
-        }
-        const std::pair which(i, &w.name);
-        const auto what = [&which] {
-            return str("argument ", which.first, " (", *which.second, ")");
-        };
-        if (w.is_scalar()) {
-            passed.push_back({w.type, number_bits(w.type, given, what)});
-            continue;
-        }
-        const Buffer<> b = to_buffer(given, what, true, "", w.is_output());
-        if (b.type() != w.type || b.dimensions() != w.dimensions) {
-            throw nb::type_error(str(what(), ": ", nb::cast<std::string>(nb::repr(nb::cast(b))),
-                                     "; wanted ", int(w.dimensions),
-                                     w.dimensions == 1 ? " dimension of " : " dimensions of ",
-                                     w.type)
-                                     .c_str());
-        }
-        passed.push_back(b.raw_buffer());
-        buffers.push_back(b);
-    }
-    if (named < kwargs.size())
-        throw nb::type_error(
-            "an argument is given twice, or has a name that the Callable does not know");
-    nb::gil_scoped_release no_gil;
-    callable.call(passed, context.get(), at);
-    for (Buffer<> &b : buffers) {
-        if (b.device_dirty()) b.copy_to_host(nullptr, at);
-    }
-}
-
 template<typename C> void define_execution(nb::class_<C> &c) {
     c.def(
          "realize",
          [](nb::handle self, nb::handle sizes, const Target &target, nb::handle context) {
-             return realize(pipeline_of(nb::cast<C &>(self), here()), sizes, target, self, context);
+             return realize(pipeline_of(nb::cast<C &>(self), {}),
+                            sizes.is_none() ? nb::handle(nb::list()) : sizes, target, self,
+                            context);
          },
          "sizes"_a = nb::list(), "target"_a = Target(), "context"_a = nb::none(),
          "Computes the outputs over [0, size) in each dimension, dimension 0 first, and returns a "
@@ -191,61 +171,6 @@ template<typename C> void define_execution(nb::class_<C> &c) {
     define_handlers(c);
 }
 
-void bind_callable(nb::module_ &m) {
-    nb::class_<ArgumentEstimates>(m, "ArgumentEstimates",
-                                  "The properties of an argument beside its type.")
-        .def(nb::init<>())
-        .def_rw("scalar_def", &ArgumentEstimates::scalar_def)
-        .def_rw("scalar_min", &ArgumentEstimates::scalar_min)
-        .def_rw("scalar_max", &ArgumentEstimates::scalar_max)
-        .def_rw("scalar_estimate", &ArgumentEstimates::scalar_estimate)
-        .def_rw("buffer_estimates", &ArgumentEstimates::buffer_estimates);
-    nb::class_<Argument>(m, "Argument", "An argument of a compiled pipeline.")
-        .def(
-            "__init__",
-            [](Argument *a, const std::string &name, Argument::Kind kind, const TypeLike &type,
-               int dimensions, const ArgumentEstimates &estimates) {
-                new (a) Argument(name, kind, type.get(), dimensions, estimates);
-            },
-            "name"_a, "kind"_a, "type"_a, "dimensions"_a = 0,
-            "argument_estimates"_a = ArgumentEstimates())
-        .def(
-            "__init__",
-            [](Argument *a, nb::handle of) {
-                const std::vector<Argument> list = to_arguments(nb::make_tuple(of));
-                new (a) Argument(list[0]);
-            },
-            "of"_a, "Is what a Param, an ImageParam or a Buffer is as an argument.")
-        .def("is_buffer", &Argument::is_buffer)
-        .def("is_scalar", &Argument::is_scalar)
-        .def("is_input", &Argument::is_input)
-        .def("is_output", &Argument::is_output)
-        .def_ro("name", &Argument::name)
-        .def_ro("kind", &Argument::kind)
-        .def_ro("type", &Argument::type)
-        .def_ro("dimensions", &Argument::dimensions)
-        .def_rw("argument_estimates", &Argument::argument_estimates)
-        .def("__repr__", [](const Argument &a) {
-            return str("<Argument ", a.name, ": ",
-                       a.is_buffer() ? str(int(a.dimensions), " dimensions of ") : "", a.type,
-                       a.is_output() ? ", output>" : ">");
-        });
-    nb::class_<Callable> callable(m, "Callable", nb::dynamic_attr(),
-                         "A compiled pipeline: its inputs by position or name, then a Buffer or "
-                         "array for each output.");
-    callable.def("__call__", &call)
-        .def("defined", &Callable::defined)
-        .def_prop_ro(
-            "arguments", [](const Callable &c) { return c.arguments(); },
-            "What a call takes, outputs last.")
-        .def("__repr__", [](const Callable &c) {
-            std::vector<std::string> names;
-            for (const Argument &a : c.arguments()) names.push_back(a.name);
-            return str("<Callable (", join(names), ")>");
-        });
-    define_handlers(callable);
-}
-
 void bind_autoscheduler(nb::module_ &m) {
     nb::class_<AutoschedulerParams>(m, "AutoschedulerParams",
                                     "The name of an autoscheduler, and its options.")
@@ -289,7 +214,6 @@ AutoSchedulerFn to_autoscheduler(const nb::callable &f) {
 void define_running(nb::class_<Func> &c) { define_execution(c); }
 
 void bind_pipeline(nb::module_ &m) {
-    bind_callable(m);
     bind_autoscheduler(m);
     nb::class_<Pipeline> c(m, "Pipeline", nb::dynamic_attr(),
                            "One or several Funcs to be computed together.");

@@ -51,9 +51,10 @@ public:
         std::lock_guard lock(mutex);
         return weight;
     }
-    void set_limit(size_t most) {
+    void set_limits(size_t most, size_t most_weight_of_all) {
         std::lock_guard lock(mutex);
         limit = most;
+        most_weight = most_weight_of_all;
         shrink();
     }
 

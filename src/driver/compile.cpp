@@ -25,6 +25,7 @@ struct Key {
 };
 
 // Code that is not used any more is forgotten once so much has been compiled since.
+// The limits may be set anew.
 constexpr size_t most_kept = 1000, most_bytes_kept = size_t(512) << 20;
 
 struct Cache {
@@ -43,6 +44,7 @@ Cache &cache() {
 template<typename Find> Target or_else(const Target &target, Find find) {
     if (!target.has_unknowns()) return target;
     Target other = find();
+    if (target.get_features_bitset().none()) return other;  // as in each run without a target
     for (int f = 0; f < Target::FeatureEnd; f++) {
         if (target.has_feature(Target::Feature(f))) other.set_feature(Target::Feature(f));
     }
@@ -171,9 +173,11 @@ CompiledRef compile(const program::Program &program, const Target &target, const
 }
 
 CacheCounts cache_counts() {
-    return {cache().compiled.load(), cache().found.load(), cache().kept.total_weight()};
+    return {cache().compiled.load(), cache().found.load(), cache().kept.total_weight(),
+            cache().kept.size()};
 }
 
 void clear_cache() { cache().kept.clear(); }
+void set_cache_limits(size_t programs, size_t bytes) { cache().kept.set_limits(programs, bytes); }
 
 }  // namespace tessera::driver

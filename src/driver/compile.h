@@ -52,11 +52,13 @@ CompiledRef compile(const program::Program &program, const Target &target,
 // Counts the programs that the calls of `compile` have compiled and those that they found, and the
 // bytes of all that they would find now.
 struct CacheCounts {
-    uint64_t compiled = 0, found = 0, bytes = 0;
+    uint64_t compiled = 0, found = 0, bytes = 0, programs = 0;
 };
 CacheCounts cache_counts();
 // Forgets what is compiled; what is in use stays.
 void clear_cache();
+// Keeps at most so many programs, and of at most so many bytes together, but always the last one.
+void set_cache_limits(size_t programs, size_t bytes);
 
 // The name of a compiled function, and the order of its arguments (before the outputs).
 struct Signature {

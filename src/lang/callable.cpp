@@ -15,6 +15,7 @@ struct Callable::Contents {
     std::vector<int> sources;
     std::vector<program::ParameterRef> parameters;
     bool is_profiled = false;
+    bool reads_devices = false;  // else memory has to be on the host
 };
 
 namespace {
@@ -62,6 +63,11 @@ void Callable::check_buffers(std::span<const CallableArgument> args) const {
                 str("argument ", i, " of the Callable, ", w.name, ", is an undefined Buffer"));
         }
         driver::check_dimensions(*args[i].buffer, w.name, w.dimensions);
+        if (args[i].buffer->device && !args[i].buffer->host && !contents->reads_devices) {
+            throw RuntimeError(str("argument ", i, " of the Callable, ", w.name,
+                                   ", has memory on a device only, but the pipeline runs on the "
+                                   "CPU"));
+        }
         if (w.is_output()) outputs[count++] = args[i].buffer;
     }
     driver::check_places(outputs.first(count));
@@ -128,7 +134,9 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const 
     const PipelineContents::CompiledRef compiled =
         called_at(at, [&] { return get(at).compile(driver::jit_target(target)); });
     result->code = compiled->code;
-    result->is_profiled = driver::is_profiled(driver::jit_target(target));
+    const Target chosen = driver::jit_target(target);
+    result->is_profiled = driver::is_profiled(chosen);
+    result->reads_devices = chosen.has_gpu_feature() && !chosen.has_feature(Target::Interpret);
     result->parameters = compiled->parameters;
     result->arguments = args;
     for (const program::ParameterRef &p : compiled->parameters) {

@@ -83,7 +83,8 @@ Target PipelineContents::target_for(const Target &given) {
     if (!given.has_unknowns()) last_target = driver::jit_target(given);
     if (last_target.has_unknowns()) return driver::jit_target(given);
     Target target = last_target;
-    for (int f = 0; f < Target::FeatureEnd && given.has_unknowns(); f++) {
+    if (!given.has_unknowns() || given.get_features_bitset().none()) return target;
+    for (int f = 0; f < Target::FeatureEnd; f++) {
         if (given.has_feature(Target::Feature(f))) target.set_feature(Target::Feature(f));
     }
     return target;

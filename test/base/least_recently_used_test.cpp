@@ -32,7 +32,7 @@ TEST_SUITE("least recently used") {
         CHECK(is_made(cache, "bb"));
         CHECK(is_made(cache, "ccc"));
         CHECK(cache.size() == 2);
-        cache.set_limit(1);
+        cache.set_limits(1, 100);
         CHECK(cache.size() == 1);
         CHECK_FALSE(is_made(cache, "ccc"));
         cache.clear();
@@ -55,6 +55,9 @@ TEST_SUITE("least recently used") {
         CHECK(is_made(cache, "aaaa"));
         CHECK(is_made(cache, "bbbb"));
         CHECK(cache.size() == 2);
+        cache.set_limits(100, 4);
+        CHECK(cache.size() == 1);
+        CHECK_FALSE(is_made(cache, "bbbb"));
     }
     TEST_CASE("what could not be made is tried again") {
         Cache cache(2);

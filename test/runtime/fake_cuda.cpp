@@ -51,6 +51,15 @@ void drain_all(Fake &x) {
     }
 }
 
+// Does what stands before the event on its stream.
+void reach(const CUevent_st &event) {
+    while (!event.done) {
+        auto work = std::move(event.stream->queue.front());
+        event.stream->queue.pop_front();
+        work();
+    }
+}
+
 CUstream_st *stream_of(CUstream_st *stream) { return stream ? stream : &stack.back()->legacy; }
 
 bool is_pinned(Fake &x, const void *p) {
@@ -381,7 +390,7 @@ int cuStreamSynchronize(CUstream_st *stream) {
 }
 int cuEventCreate(CUevent_st **event, unsigned flags) {
     return in_context("cuEventCreate", [&](Fake &x) {
-        auto made = std::make_unique<CUevent_st>();
+        auto made = std::make_shared<CUevent_st>();
         made->has_time = !(flags & 2);
         *event = made.get();
         x.events[made.get()] = std::move(made);
@@ -393,10 +402,18 @@ int cuEventRecord(CUevent_st *event, CUstream_st *stream) {
         if (!x.events.count(event)) return 400;
         event->stream = stream_of(stream);
         event->done = false;
-        event->stream->queue.push_back([=] {
-            event->done = true;
-            event->at = fake().clock;
+        // It may be destroyed before it happens.
+        event->stream->queue.push_back([kept = x.events[event]] {
+            kept->done = true;
+            kept->at = fake().clock;
         });
+        return 0;
+    });
+}
+int cuStreamWaitEvent(CUstream_st *stream, CUevent_st *event, unsigned) {
+    return in_context("cuStreamWaitEvent", [&](Fake &x) {
+        if (!x.events.count(event)) return 400;
+        stream_of(stream)->queue.push_back([kept = x.events[event]] { reach(*kept); });
         return 0;
     });
 }
@@ -412,11 +429,7 @@ int cuEventElapsedTime(float *ms, CUevent_st *start, CUevent_st *stop) {
 int cuEventSynchronize(CUevent_st *event) {
     return in_context("cuEventSynchronize", [&](Fake &x) {
         if (!x.events.count(event)) return 400;
-        while (!event->done) {
-            auto work = std::move(event->stream->queue.front());
-            event->stream->queue.pop_front();
-            work();
-        }
+        reach(*event);
         return 0;
     });
 }

@@ -78,7 +78,7 @@ struct Fake {
     int retained[2] = {};
     std::vector<CUctx_st *> contexts;
     std::vector<std::unique_ptr<CUstream_st>> streams;
-    std::map<CUevent_st *, std::unique_ptr<CUevent_st>> events;
+    std::map<CUevent_st *, std::shared_ptr<CUevent_st>> events;
     std::map<Pool, std::unique_ptr<CUmemPoolHandle_st>> pools;
 };
 

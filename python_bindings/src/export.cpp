@@ -1,0 +1,382 @@
+#include "arrays.h"
+#include <bit>
+#include <cstring>
+
+// How a Buffer is seen by other libraries: the buffer protocol, array interfaces and DLPack.
+namespace tessera::python {
+namespace {
+
+const tessera_buffer_t &raw_of(const Buffer<> &b) { return b.contents().raw; }
+
+bool is_newest_on_gpu(const Buffer<> &b) {
+    const tessera_buffer_t &raw = raw_of(b);
+    return raw.device && (!raw.host || raw.device_dirty());
+}
+
+// Calls f(axis, dimension) for each axis, the first one first.
+template<typename F> void for_each_axis(const Buffer<> &b, F f) {
+    const int n = b.dimensions();
+    for (int axis = 0; axis < n; axis++) f(axis, raw_of(b).dim[n - 1 - axis]);
+}
+
+// Like "<f4". Empty if NumPy has none.
+std::string type_text(Type t) {
+    if (t.is_bfloat() || t.is_handle()) return {};
+    const char kind = t.is_bool() ? 'b' : t.is_float() ? 'f' : t.is_int() ? 'i' : 'u';
+    return str(t.bytes() > 1 ? "<" : "|", kind, t.bytes());
+}
+
+// ---- The buffer protocol ----
+
+// The Py_buffer that Python has had since 3.0. The stable API names it from 3.11 on.
+struct MemoryView {
+    void *data;
+    PyObject *owner;
+    Py_ssize_t bytes, element;
+    int is_read_only, axes;
+    const char *format;
+    Py_ssize_t *shape, *strides, *suboffsets;
+    void *internal;
+};
+constexpr int get_buffer_slot = 1, release_buffer_slot = 2;
+// What a consumer asks for.
+constexpr int is_writable = 1, with_format = 4, with_shape = 8, with_strides = 0x10 | with_shape,
+              c_order = 0x20 | with_strides, fortran_order = 0x40 | with_strides,
+              any_order = 0x80 | with_strides;
+
+// Null for types that the protocol does not know.
+const char *format_of(Type t) {
+    if (t.is_bfloat() || t.is_handle()) return nullptr;
+    if (t.is_bool()) return "?";
+    const int log = std::countr_zero(unsigned(t.bytes()));
+    static const char *const floats[] = {nullptr, "e", "f", "d"}, *ints[] = {"b", "h", "i", "l"},
+                            *uints[] = {"B", "H", "I", "L"};
+    return t.is_float() ? floats[log] : t.is_int() ? ints[log] : uints[log];
+}
+
+// What a view needs as long as it lives.
+struct Viewed {
+    std::shared_ptr<void> memory;
+    Py_ssize_t *shape() { return reinterpret_cast<Py_ssize_t *>(this + 1); }
+};
+
+bool is_dense(const Buffer<> &b, bool last_axis_innermost) {
+    const tessera_buffer_t &raw = raw_of(b);
+    int64_t dense = 1;
+    for (int i = 0; i < raw.dimensions; i++) {
+        const tessera_dimension_t &d = raw.dim[last_axis_innermost ? i : raw.dimensions - 1 - i];
+        if (d.extent == 0) return true;
+        if (d.extent > 1 && d.stride != dense) return false;
+        dense *= d.extent;
+    }
+    return true;
+}
+
+bool asks(int flags, int what) { return (flags & what) == what; }
+
+void check_request(const Buffer<> &b, int flags) {
+    if (asks(flags, is_writable) && is_read_only(b))
+        throw nb::buffer_error("the Buffer shares the memory of a read-only array");
+    const bool c = is_dense(b, true);
+    const bool needs_c = asks(flags, c_order) || !asks(flags, with_strides);
+    if (needs_c && !c)
+        throw nb::buffer_error("the Buffer's elements are not dense; copy() of it has them so");
+    if (asks(flags, fortran_order) && !is_dense(b, false))
+        throw nb::buffer_error("the Buffer's first axis is not the innermost one in memory");
+    if (asks(flags, any_order) && !c && !is_dense(b, false))
+        throw nb::buffer_error("the Buffer's elements are not dense; copy() of it has them so");
+}
+
+void fill(MemoryView &view, const Buffer<> &b, int flags) {
+    const char *format = format_of(b.type());
+    if (!format)
+        throw nb::buffer_error(str("the buffer protocol has no ", b.type(),
+                                   ": numpy() and DLPack give arrays of it")
+                                   .c_str());
+    bring_to_host(b, {});
+    check_request(b, flags);
+    note_shared(b);
+    const size_t axes = size_t(b.dimensions());
+    void *place = std::malloc(sizeof(Viewed) + 2 * axes * sizeof(Py_ssize_t));
+    if (!place) throw std::bad_alloc();
+    auto *viewed = new (place) Viewed{b.contents().memory};
+    view.data = raw_of(b).host;
+    view.element = b.type().bytes();
+    view.bytes = view.element * Py_ssize_t(b.number_of_elements());
+    view.is_read_only = is_read_only(b);
+    view.axes = int(axes);
+    view.format = asks(flags, with_format) ? format : nullptr;
+    Py_ssize_t *shape = viewed->shape(), *strides = shape + axes;
+    for_each_axis(b, [&](int axis, const tessera_dimension_t &d) {
+        shape[axis] = d.extent;
+        strides[axis] = d.stride * view.element;
+    });
+    view.shape = asks(flags, with_shape) ? shape : nullptr;
+    view.strides = asks(flags, with_strides) ? strides : nullptr;
+    view.suboffsets = nullptr;
+    view.internal = viewed;
+}
+
+int get_buffer(PyObject *self, MemoryView *view, int flags) noexcept {
+    view->owner = nullptr;
+    try {
+        fill(*view, *nb::inst_ptr<Buffer<>>(self), flags);
+    } catch (...) {
+        raise_current();
+        return -1;
+    }
+    Py_IncRef(self);
+    view->owner = self;
+    return 0;
+}
+
+void release_buffer(PyObject *, MemoryView *view) noexcept {
+    auto *viewed = static_cast<Viewed *>(view->internal);
+    viewed->~Viewed();
+    std::free(viewed);
+}
+
+// ---- Array interfaces ----
+
+nb::dict interface_of(const Buffer<> &b, uint64_t address) {
+    const std::string type = type_text(b.type());
+    if (type.empty())
+        throw nb::attribute_error(
+            str("array interfaces have no ", b.type(), ": use __dlpack__").c_str());
+    nb::list shape, strides;
+    for_each_axis(b, [&](int, const tessera_dimension_t &d) {
+        shape.append(d.extent);
+        strides.append(int64_t(d.stride) * b.type().bytes());
+    });
+    nb::dict d;
+    d["version"] = 3;
+    d["shape"] = nb::tuple(shape);
+    d["strides"] = nb::tuple(strides);
+    d["typestr"] = type;
+    d["data"] = nb::make_tuple(address, is_read_only(b));
+    return d;
+}
+
+nb::object array_interface(const Buffer<> &b) {
+    bring_to_host(b, here());
+    note_shared(b);
+    return interface_of(b, uint64_t(uintptr_t(raw_of(b).host)));
+}
+
+nb::object cuda_array_interface(const Buffer<> &b) {
+    if (!is_newest_on_gpu(b))
+        throw nb::attribute_error("the newest contents of the Buffer are not on a GPU");
+    wait_for_streams();
+    nb::dict d = interface_of(b, raw_of(b).device);
+    d["stream"] = 1;  // the default one, for which the consumer waits
+    return d;
+}
+
+// ---- DLPack ----
+
+dlpack::DataType dlpack_type(Type t) {
+    const auto code = t.is_bool()     ? dlpack::Bool
+                      : t.is_bfloat() ? dlpack::Bfloat
+                      : t.is_float()  ? dlpack::Float
+                      : t.is_int()    ? dlpack::Int
+                                      : dlpack::UInt;
+    return {uint8_t(code), uint8_t(8 * t.bytes()), 1};
+}
+
+dlpack::Device device_of(const Buffer<> &b) {
+    if (!is_newest_on_gpu(b)) return {dlpack::host, 0};
+    return {dlpack::cuda, tessera_get_gpu_device(nullptr)};
+}
+
+// A tensor with the Buffer that it is of.
+template<typename Managed> struct Exported {
+    Managed managed{};
+    Buffer<> buffer;
+    std::shared_ptr<void> memory;
+    std::vector<int64_t> shape;  // and then the strides
+
+    explicit Exported(const Buffer<> &b) : buffer(b), memory(b.contents().memory) {
+        const size_t n = size_t(b.dimensions());
+        shape.resize(2 * n);
+        for_each_axis(b, [&](int axis, const tessera_dimension_t &d) {
+            shape[size_t(axis)] = d.extent;
+            shape[n + size_t(axis)] = d.stride;
+        });
+        const dlpack::Device device = device_of(b);
+        const bool on_gpu = device.kind == dlpack::cuda;
+        void *data = on_gpu ? reinterpret_cast<void *>(uintptr_t(raw_of(b).device))
+                            : static_cast<void *>(raw_of(b).host);
+        auto &tensor = static_cast<dlpack::Tensor &>(managed.*tensor_of(&managed));
+        tensor = {data, device, int32_t(n), dlpack_type(b.type()),
+                  shape.data(), shape.data() + n, 0};
+        managed.context = this;
+        managed.deleter = [](Managed *m) { delete static_cast<Exported *>(m->context); };
+    }
+    static constexpr auto tensor_of(const Managed *) {
+        if constexpr (std::is_same_v<Managed, dlpack::Managed>)
+            return &dlpack::Managed::tensor;
+        else
+            return &dlpack::ManagedVersioned::tensor;
+    }
+};
+
+// Frees a tensor that nobody has taken out of its capsule.
+template<typename Managed> void free_capsule(PyObject *capsule, const char *name) {
+    if (!PyCapsule_IsValid(capsule, name)) return;  // somebody has
+    auto *managed = static_cast<Managed *>(PyCapsule_GetPointer(capsule, name));
+    managed->deleter(managed);
+}
+constexpr const char *capsule_name = "dltensor", *versioned_name = "dltensor_versioned";
+
+nb::object capsule(const Buffer<> &b) {
+    if (is_read_only(b))
+        throw nb::buffer_error("a read-only Buffer needs DLPack 1.0: pass max_version=(1, 0)");
+    auto *exported = new Exported<dlpack::Managed>(b);
+    return nb::steal(PyCapsule_New(&exported->managed, capsule_name, [](PyObject *c) {
+        free_capsule<dlpack::Managed>(c, capsule_name);
+    }));
+}
+nb::object versioned_capsule(const Buffer<> &b, bool is_copied) {
+    auto *exported = new Exported<dlpack::ManagedVersioned>(b);
+    exported->managed.version = dlpack::version;
+    exported->managed.flags = (is_read_only(b) ? dlpack::is_read_only : 0) |
+                              (is_copied ? dlpack::is_copied : 0);
+    return nb::steal(PyCapsule_New(&exported->managed, versioned_name, [](PyObject *c) {
+        free_capsule<dlpack::ManagedVersioned>(c, versioned_name);
+    }));
+}
+
+// New memory on the GPU with the same elements.
+Buffer<> copy_on_gpu(const Buffer<> &b) {
+    auto made = std::make_shared<BufferContents>(b.type(), dense_shape_like(b.contents()), nullptr,
+                                                 b.name());
+    nb::gil_scoped_release no_gil;
+    const auto *gpu = tessera_cuda_device_interface();
+    made->device_malloc(gpu, nullptr, {});
+    if (int code = tessera_device_buffer_copy(nullptr, b.raw_buffer(), gpu, &made->raw))
+        throw RuntimeError(str("cannot copy buffer ", b.name(), " (error ", code, ")"));
+    made->raw.flags = tessera_buffer_flag_device_dirty;
+    return Buffer<>(made);
+}
+
+// Brings the elements to the device that the consumer wants them on.
+void bring_to_device(const Buffer<> &b, nb::handle wanted, bool may_copy) {
+    const int kind = nb::cast<int>(nb::int_(nb::object(wanted[0])));
+    const int index = nb::cast<int>(nb::int_(nb::object(wanted[1])));
+    const dlpack::Device now = device_of(b);
+    if (now.kind == kind && now.index == index) return;
+    const bool is_known = (kind == dlpack::host && index == 0) ||
+                          (kind == dlpack::cuda && index == tessera_get_gpu_device(nullptr));
+    if (!is_known)
+        throw nb::buffer_error(
+            str("the Buffer cannot be seen on the device (", kind, ", ", index, ")").c_str());
+    if (!may_copy)
+        throw nb::buffer_error(str("the Buffer is on the device (", now.kind, ", ", now.index,
+                                   "), and nothing may be copied")
+                                   .c_str());
+    if (kind == dlpack::host) return bring_to_host(b, here());
+    const Location at = here();
+    nb::gil_scoped_release no_gil;
+    Buffer<>(b).copy_to_device(DeviceAPI::CUDA, Target("host-cuda"), nullptr, at);
+    b.contents().raw.set_device_dirty();
+}
+
+// The consumer's stream waits for what is done on the Buffer now.
+void let_consumer_wait(nb::handle stream) {
+    constexpr int64_t no_waiting = -1;
+    if (!stream.is_none() && nb::cast<int64_t>(nb::int_(stream)) == no_waiting) return;
+    if (!stream.is_none() && nb::cast<int64_t>(nb::int_(stream)) == 0)
+        throw nb::value_error("stream: 0 stands for no stream of CUDA; 1 is the default one, 2 "
+                              "that of a thread");
+    wait_for_streams();
+    let_wait(to_stream(stream), nullptr);
+}
+
+nb::object to_dlpack(const Buffer<> &given, nb::handle stream, nb::handle max_version,
+                     nb::handle device, nb::handle copy) {
+    Buffer<> b = given;
+    const bool must_copy = !copy.is_none() && nb::cast<bool>(copy);
+    const bool may_copy = copy.is_none() || must_copy;
+    if (!device.is_none()) bring_to_device(b, device, may_copy);
+    if (must_copy) b = is_newest_on_gpu(b) ? copy_on_gpu(b) : b.copy();
+    if (is_newest_on_gpu(b)) {
+        let_consumer_wait(stream);
+    } else {
+        const bool has_stream = !stream.is_none() && nb::cast<int64_t>(nb::int_(stream)) != -1;
+        if (has_stream) throw nb::buffer_error("stream: the Buffer's elements are on the host");
+        note_shared(b);
+    }
+    const bool is_versioned =
+        !max_version.is_none() && nb::cast<int>(nb::int_(nb::object(max_version[0]))) >= 1;
+    return is_versioned ? versioned_capsule(b, must_copy) : capsule(b);
+}
+
+// ---- NumPy and PyTorch ----
+
+nb::object numpy() { return nb::module_::import_("numpy"); }
+
+// An array of the elements' bits, seen as ml_dtypes' type.
+nb::object as_bfloat16(const Buffer<> &b) {
+    note_shared(b);
+    Buffer<> bits(b.contents().alias());
+    bits.contents().raw.type = UInt(16);
+    return numpy().attr("asarray")(nb::cast(bits)).attr("view")(numpy_dtype(b.type()));
+}
+
+nb::object as_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+    const nb::object a = as_numpy(self);
+    const bool must_copy = !copy.is_none() && nb::cast<bool>(copy);
+    if (dtype.is_none()) return must_copy ? a.attr("copy")() : a;
+    const bool is_same = a.attr("dtype").equal(numpy().attr("dtype")(dtype));
+    if (!is_same && !copy.is_none() && !must_copy)
+        throw nb::value_error("an array of another type would be a copy, and copy is False");
+    return a.attr("astype")(dtype, "copy"_a = must_copy || !is_same);
+}
+
+}  // namespace
+
+nb::object numpy_dtype(Type t) {
+    if (t.is_bfloat()) return nb::module_::import_("ml_dtypes").attr("bfloat16");
+    const std::string name = t.is_bool() ? "bool" : str(t);
+    return numpy().attr("dtype")(nb::str(name.c_str()));
+}
+
+nb::object as_numpy(nb::handle self) {
+    const Buffer<> &b = *nb::inst_ptr<Buffer<>>(self);
+    if (!b.type().is_bfloat()) return numpy().attr("asarray")(self);
+    bring_to_host(b, here());
+    return as_bfloat16(b);
+}
+
+const PyType_Slot *buffer_slots() {
+    static const PyType_Slot slots[] = {{get_buffer_slot, reinterpret_cast<void *>(get_buffer)},
+                                        {release_buffer_slot,
+                                         reinterpret_cast<void *>(release_buffer)},
+                                        {0, nullptr}};
+    return slots;
+}
+
+void define_export(nb::class_<Buffer<>> &c) {
+    c.def_prop_ro("__array_interface__", &array_interface)
+        .def_prop_ro("__cuda_array_interface__", &cuda_array_interface)
+        .def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(),
+             "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none(),
+             "Returns a capsule of DLPack 1.1 with the same memory: that on a GPU, where its "
+             "contents are the newest. Dimension 0 is the last axis.")
+        .def("__dlpack_device__",
+             [](const Buffer<> &b) {
+                 const dlpack::Device d = device_of(b);
+                 return std::pair(d.kind, d.index);
+             })
+        .def("__array__", &as_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
+        .def("numpy", &as_numpy,
+             "Returns a NumPy array of the same memory; its last axis is dimension 0. What is on "
+             "a GPU is copied to the host first.")
+        .def(
+            "torch",
+            [](nb::handle self) { return nb::module_::import_("torch").attr("from_dlpack")(self); },
+            "Returns a tensor of PyTorch of the same memory, on the GPU where the newest contents "
+            "are there; its last axis is dimension 0.");
+}
+
+}  // namespace tessera::python
