@@ -59,8 +59,13 @@ bool is_read_only(const Buffer<> &b) {
 }
 
 bool is_seen_on_host(const BufferContents &c) {
-    return c.raw.host && c.device_ownership != BufferDeviceOwnership::WrappedNative &&
-           shared_memory(c);
+    const SharedMemory *shared = c.raw.host ? shared_memory(c) : nullptr;
+    return shared && !shared->is_on_device;
+}
+
+bool is_seen_on_device(const BufferContents &c) {
+    const SharedMemory *shared = c.raw.device ? shared_memory(c) : nullptr;
+    return shared && shared->is_on_device;
 }
 
 void note_shared(const Buffer<> &b) {
@@ -76,6 +81,7 @@ void keep_both(BufferContents &contents, std::shared_ptr<void> other) {
     SharedMemory shared;
     if (const auto *free = std::get_deleter<FreeShared>(other)) {
         shared.is_read_only = free->shared->is_read_only;
+        shared.is_on_device = free->shared->is_on_device;
         shared.stream = free->shared->stream;
     }
     shared.owner = ArrayOwner(std::make_shared<Both>(contents.memory, std::move(other)));
@@ -85,7 +91,8 @@ void keep_both(BufferContents &contents, std::shared_ptr<void> other) {
 Buffer<> buffer_of(ArrayView &&view, const std::string &name) {
     auto contents = std::make_shared<BufferContents>(view.raw, name);
     if (view.is_on_device) contents->device_ownership = BufferDeviceOwnership::WrappedNative;
-    contents->memory = hold({std::move(view.owner), view.is_read_only, view.stream});
+    contents->memory =
+        hold({std::move(view.owner), view.is_read_only, view.is_on_device, view.stream});
     return Buffer<>(std::move(contents));
 }
 
@@ -154,7 +161,14 @@ void set_shape(ArrayView &view, const Axes &axes, bool reverse_axes, const What 
         dense *= std::max<int64_t>(extent, 1);
         is_empty |= extent == 0;
     }
-    if (is_empty && !view.raw.host && !view.raw.device) view.raw.host = nothing;
+    if (!is_empty) return;
+    // Some owners give such arrays strides of 0, which pipelines would refuse.
+    int32_t stride = 1;
+    for (int d = 0; d < view.raw.dimensions; d++) {
+        dims[d].stride = stride;
+        if (fits_int32(int64_t(stride) * dims[d].extent)) stride *= std::max(dims[d].extent, 1);
+    }
+    if (!view.raw.host && !view.raw.device) view.raw.host = nothing;
 }
 
 void put_on_host(ArrayView &view, void *data) {
@@ -446,30 +460,13 @@ void read_interface(nb::handle object, const char *attribute, bool reverse_axes,
 
 // ---- The buffer protocol ----
 
-// Whatever has a `__buffer__`: bytes, array.array, memoryview, mmap, ctypes.
+// Whatever a memoryview can be of: bytes, array.array, mmap, arrays of ctypes. NumPy knows all the
+// ways to describe elements. (nanobind's own reader relies on strides, which an exporter may omit.)
 void read_memory(nb::handle object, bool reverse_axes, const What &what, ArrayView &view) {
-    auto take_array = [&]<typename Array>(Array array) {
-        const nb::dlpack::dtype t = array.dtype();
-        const size_t n = array.ndim();
-        dlpack::Tensor tensor{const_cast<void *>(static_cast<const void *>(array.data())),
-                              {dlpack::host, 0},
-                              int32_t(n),
-                              {t.code, t.bits, t.lanes},
-                              const_cast<int64_t *>(array.shape_ptr()),
-                              const_cast<int64_t *>(array.stride_ptr()),
-                              0};
-        read_tensor(tensor, reverse_axes, what, view);
-        view.owner = ArrayOwner(std::static_pointer_cast<void>(
-            std::make_shared<Array>(std::move(array))));
-    };
-    nb::ndarray<> writable;
-    if (nb::try_cast(object, writable)) return take_array(std::move(writable));
-    PyErr_Clear();
-    nb::ndarray<nb::ro> readable;
-    view.is_read_only = true;
-    if (nb::try_cast(object, readable)) return take_array(std::move(readable));
-    PyErr_Clear();
-    refuse_type(what, str("no Buffer has elements of the type of this ", class_of(object)));
+    const nb::object memory = nb::steal(PyMemoryView_FromObject(object.ptr()));
+    if (!memory.is_valid()) throw nb::python_error();
+    const nb::object array = nb::module_::import_("numpy").attr("asarray")(memory);
+    read_array(array, Use::Kept, reverse_axes, what, view);
 }
 
 // ---- Which of these a class has ----

@@ -79,6 +79,7 @@ bool read_array(nb::handle object, Use use, bool reverse_axes, const What &what,
 struct SharedMemory {
     ArrayOwner owner;
     bool is_read_only = false;
+    bool is_on_device = false;  // it is the owner's memory there that the Buffer is of
     ArrayStream stream;
 };
 // Returns null if nobody else sees the memory.
@@ -88,6 +89,8 @@ bool is_read_only(const Buffer<> &b);
 bool is_seen_on_host(const BufferContents &contents);
 // Notes that Python sees the memory of the Buffer from now on.
 void note_shared(const Buffer<> &b);
+// Returns true if others may write to the Buffer's memory on a GPU at any time.
+bool is_seen_on_device(const BufferContents &contents);
 // A Buffer of the array, which keeps what owns its memory.
 Buffer<> buffer_of(ArrayView &&view, const std::string &name);
 

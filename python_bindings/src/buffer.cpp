@@ -326,8 +326,9 @@ Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes, const
 
 uint64_t number_bits(Type t, nb::handle value, const What &what) {
     auto refuse = [&] {
-        throw nb::type_error(
-            str(what(), ": ", nb::cast<std::string>(nb::repr(value)), " is no ", t).c_str());
+        std::string shown = nb::cast<std::string>(nb::repr(value));
+        if (shown.size() > 40) shown = "a " + class_of(value);
+        throw nb::type_error(str(what(), ": ", shown, " is no ", t).c_str());
     };
     std::optional<uint64_t> bits;
     if (t.is_float()) {

@@ -98,7 +98,7 @@ private:
     // Others may have written to memory that they see.
     void use_buffer_on_gpu(BufferContents &c, const SharedMemory *shared) {
         if (!shared) return;
-        if (c.device_ownership == BufferDeviceOwnership::WrappedNative) {
+        if (shared->is_on_device) {
             if (!c.raw.host_dirty()) c.raw.set_device_dirty();
             use_stream(shared->stream);
         } else if (c.raw.host && !c.raw.device_dirty()) {

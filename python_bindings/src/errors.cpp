@@ -17,7 +17,6 @@ void warn(const std::string &text) {
 }
 
 thread_local std::exception_ptr raised;
-PyObject *raiser = nullptr;  // a function that throws it, so that nanobind translates it
 
 }  // namespace
 
@@ -27,8 +26,11 @@ PyObject *raise_current() noexcept {
     } catch (nb::python_error &e) {
         e.restore();
     } catch (...) {
+        // A function of nanobind's throws it again, and nanobind translates it.
         raised = std::current_exception();
-        Py_XDECREF(PyObject_CallNoArgs(raiser));
+        PyObject *module = PyImport_ImportModule("tessera._tessera");
+        Py_XDECREF(module ? PyObject_CallMethod(module, "_raise", nullptr) : nullptr);
+        Py_XDECREF(module);
     }
     return nullptr;
 }
@@ -48,7 +50,6 @@ void bind_errors(nb::module_ &m) {
         }
     });
     m.def("_raise", [] { std::rethrow_exception(std::exchange(raised, nullptr)); });
-    raiser = nb::object(m.attr("_raise")).release().ptr();
     set_warning_handler(warn);
     // Handlers of Python's must not be called when it has ended.
     m.def("_unset_handlers", [] {

@@ -10,7 +10,8 @@ const tessera_buffer_t &raw_of(const Buffer<> &b) { return b.contents().raw; }
 
 bool is_newest_on_gpu(const Buffer<> &b) {
     const tessera_buffer_t &raw = raw_of(b);
-    return raw.device && (!raw.host || raw.device_dirty());
+    const bool is_only_there = !raw.host || (is_seen_on_device(b.contents()) && !raw.host_dirty());
+    return raw.device && (is_only_there || raw.device_dirty());
 }
 
 // Calls f(axis, dimension) for each axis, the first one first.
@@ -183,10 +184,16 @@ dlpack::DataType dlpack_type(Type t) {
     return {uint8_t(code), uint8_t(8 * t.bytes()), 1};
 }
 
-dlpack::Device device_of(const Buffer<> &b) {
-    if (!is_newest_on_gpu(b)) return {dlpack::host, 0};
+dlpack::Device device(bool on_gpu) {
+    if (!on_gpu) return {dlpack::host, 0};
     return {dlpack::cuda, tessera_get_gpu_device(nullptr)};
 }
+
+// What a consumer gets: memory on the host or on the GPU, of the Buffer or of a copy.
+struct Handed {
+    Buffer<> buffer;
+    bool on_gpu, is_copied;
+};
 
 // A tensor with the Buffer that it is of.
 template<typename Managed> struct Exported {
@@ -195,19 +202,18 @@ template<typename Managed> struct Exported {
     std::shared_ptr<void> memory;
     std::vector<int64_t> shape;  // and then the strides
 
-    explicit Exported(const Buffer<> &b) : buffer(b), memory(b.contents().memory) {
+    explicit Exported(const Handed &h) : buffer(h.buffer), memory(h.buffer.contents().memory) {
+        const Buffer<> &b = h.buffer;
         const size_t n = size_t(b.dimensions());
         shape.resize(2 * n);
         for_each_axis(b, [&](int axis, const tessera_dimension_t &d) {
             shape[size_t(axis)] = d.extent;
             shape[n + size_t(axis)] = d.stride;
         });
-        const dlpack::Device device = device_of(b);
-        const bool on_gpu = device.kind == dlpack::cuda;
-        void *data = on_gpu ? reinterpret_cast<void *>(uintptr_t(raw_of(b).device))
-                            : static_cast<void *>(raw_of(b).host);
+        void *data = h.on_gpu ? reinterpret_cast<void *>(uintptr_t(raw_of(b).device))
+                              : static_cast<void *>(raw_of(b).host);
         auto &tensor = static_cast<dlpack::Tensor &>(managed.*tensor_of(&managed));
-        tensor = {data, device, int32_t(n), dlpack_type(b.type()),
+        tensor = {data, device(h.on_gpu), int32_t(n), dlpack_type(b.type()),
                   shape.data(), shape.data() + n, 0};
         managed.context = this;
         managed.deleter = [](Managed *m) { delete static_cast<Exported *>(m->context); };
@@ -228,19 +234,19 @@ template<typename Managed> void free_capsule(PyObject *capsule, const char *name
 }
 constexpr const char *capsule_name = "dltensor", *versioned_name = "dltensor_versioned";
 
-nb::object capsule(const Buffer<> &b) {
-    if (is_read_only(b))
+nb::object capsule(const Handed &h) {
+    if (is_read_only(h.buffer))
         throw nb::buffer_error("a read-only Buffer needs DLPack 1.0: pass max_version=(1, 0)");
-    auto *exported = new Exported<dlpack::Managed>(b);
+    auto *exported = new Exported<dlpack::Managed>(h);
     return nb::steal(PyCapsule_New(&exported->managed, capsule_name, [](PyObject *c) {
         free_capsule<dlpack::Managed>(c, capsule_name);
     }));
 }
-nb::object versioned_capsule(const Buffer<> &b, bool is_copied) {
-    auto *exported = new Exported<dlpack::ManagedVersioned>(b);
+nb::object versioned_capsule(const Handed &h) {
+    auto *exported = new Exported<dlpack::ManagedVersioned>(h);
     exported->managed.version = dlpack::version;
-    exported->managed.flags = (is_read_only(b) ? dlpack::is_read_only : 0) |
-                              (is_copied ? dlpack::is_copied : 0);
+    exported->managed.flags = (is_read_only(h.buffer) ? dlpack::is_read_only : 0) |
+                              (h.is_copied ? dlpack::is_copied : 0);
     return nb::steal(PyCapsule_New(&exported->managed, versioned_name, [](PyObject *c) {
         free_capsule<dlpack::ManagedVersioned>(c, versioned_name);
     }));
@@ -259,26 +265,37 @@ Buffer<> copy_on_gpu(const Buffer<> &b) {
     return Buffer<>(made);
 }
 
-// Brings the elements to the device that the consumer wants them on.
-void bring_to_device(const Buffer<> &b, nb::handle wanted, bool may_copy) {
-    const int kind = nb::cast<int>(nb::int_(nb::object(wanted[0])));
-    const int index = nb::cast<int>(nb::int_(nb::object(wanted[1])));
-    const dlpack::Device now = device_of(b);
-    if (now.kind == kind && now.index == index) return;
-    const bool is_known = (kind == dlpack::host && index == 0) ||
-                          (kind == dlpack::cuda && index == tessera_get_gpu_device(nullptr));
-    if (!is_known)
-        throw nb::buffer_error(
-            str("the Buffer cannot be seen on the device (", kind, ", ", index, ")").c_str());
-    if (!may_copy)
-        throw nb::buffer_error(str("the Buffer is on the device (", now.kind, ", ", now.index,
-                                   "), and nothing may be copied")
-                                   .c_str());
-    if (kind == dlpack::host) return bring_to_host(b, here());
+void copy_to_gpu(const Buffer<> &b) {
     const Location at = here();
     nb::gil_scoped_release no_gil;
     Buffer<>(b).copy_to_device(DeviceAPI::CUDA, Target("host-cuda"), nullptr, at);
     b.contents().raw.set_device_dirty();
+}
+
+// Returns true if the consumer wants the elements on the GPU, false for the host.
+bool wants_gpu(nb::handle wanted) {
+    const int kind = nb::cast<int>(nb::int_(nb::object(wanted[0])));
+    const int index = nb::cast<int>(nb::int_(nb::object(wanted[1])));
+    for (bool on_gpu : {false, true}) {
+        if (device(on_gpu).kind == kind && device(on_gpu).index == index) return on_gpu;
+    }
+    throw nb::buffer_error(
+        str("the Buffer cannot be seen on the device (", kind, ", ", index, ")").c_str());
+}
+
+// Brings the elements to where the consumer wants them; copies only if it may.
+Handed hand_over(const Buffer<> &b, nb::handle wanted, nb::handle copy) {
+    const bool must_copy = !copy.is_none() && nb::cast<bool>(copy);
+    const bool is_there = is_newest_on_gpu(b);
+    const bool on_gpu = wanted.is_none() ? is_there : wants_gpu(wanted);
+    if (on_gpu != is_there && !copy.is_none() && !must_copy)
+        throw nb::buffer_error(str("the Buffer is on the device (", device(is_there).kind, ", ",
+                                   device(is_there).index, "), and nothing may be copied")
+                                   .c_str());
+    if (on_gpu && !is_there) copy_to_gpu(b);
+    if (!on_gpu) bring_to_host(b, here());
+    if (!must_copy) return {b, on_gpu, false};
+    return {on_gpu ? copy_on_gpu(b) : b.copy(), on_gpu, true};
 }
 
 // The consumer's stream waits for what is done on the Buffer now.
@@ -292,23 +309,19 @@ void let_consumer_wait(nb::handle stream) {
     let_wait(to_stream(stream), nullptr);
 }
 
-nb::object to_dlpack(const Buffer<> &given, nb::handle stream, nb::handle max_version,
+nb::object to_dlpack(const Buffer<> &b, nb::handle stream, nb::handle max_version,
                      nb::handle device, nb::handle copy) {
-    Buffer<> b = given;
-    const bool must_copy = !copy.is_none() && nb::cast<bool>(copy);
-    const bool may_copy = copy.is_none() || must_copy;
-    if (!device.is_none()) bring_to_device(b, device, may_copy);
-    if (must_copy) b = is_newest_on_gpu(b) ? copy_on_gpu(b) : b.copy();
-    if (is_newest_on_gpu(b)) {
+    const Handed handed = hand_over(b, device, copy);
+    if (handed.on_gpu) {
         let_consumer_wait(stream);
     } else {
         const bool has_stream = !stream.is_none() && nb::cast<int64_t>(nb::int_(stream)) != -1;
         if (has_stream) throw nb::buffer_error("stream: the Buffer's elements are on the host");
-        note_shared(b);
+        note_shared(handed.buffer);
     }
     const bool is_versioned =
         !max_version.is_none() && nb::cast<int>(nb::int_(nb::object(max_version[0]))) >= 1;
-    return is_versioned ? versioned_capsule(b, must_copy) : capsule(b);
+    return is_versioned ? versioned_capsule(handed) : capsule(handed);
 }
 
 // ---- NumPy and PyTorch ----
@@ -365,7 +378,7 @@ void define_export(nb::class_<Buffer<>> &c) {
              "contents are the newest. Dimension 0 is the last axis.")
         .def("__dlpack_device__",
              [](const Buffer<> &b) {
-                 const dlpack::Device d = device_of(b);
+                 const dlpack::Device d = device(is_newest_on_gpu(b));
                  return std::pair(d.kind, d.index);
              })
         .def("__array__", &as_array, "dtype"_a = nb::none(), "copy"_a = nb::none())

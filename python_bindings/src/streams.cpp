@@ -112,8 +112,7 @@ void wait_for_streams() {
 void bring_to_host(const Buffer<> &b, const Location &at) {
     BufferContents &c = b.contents(at);
     // Others may have written to memory of theirs.
-    const bool may_change = c.raw.device && !c.raw.host_dirty() &&
-                            c.device_ownership == BufferDeviceOwnership::WrappedNative;
+    const bool may_change = !c.raw.host_dirty() && is_seen_on_device(c);
     if (!c.raw.device_dirty() && !may_change) return;
     c.raw.set_device_dirty();
     wait_for_streams();

@@ -252,7 +252,7 @@ else:
         im = ts.ImageParam(ts.Int(32), 1, "im")
         f = ts.Func("f")
         f[x] = im[x] * 2
-        f.gpu_tile(x, xi, 32)
+        f.gpu_tile(x, xi, 32, ts.TailStrategy.GuardWithIf)
         empty = fake_gpu.CudaArray(gpu, [])
         empty.__cuda_array_interface__["data"] = (0, False)
         f.compile_to_callable([im], GPU)(empty, empty)
