@@ -112,6 +112,7 @@ void bind_buffer(nb::module_ &m);
 void bind_params(nb::module_ &m);
 void bind_func(nb::module_ &m);
 void bind_pipeline(nb::module_ &m);
+void bind_generator(nb::module_ &m);
 
 }  // namespace tessera::python
 
