@@ -223,8 +223,11 @@ static int tessera_python_array(tessera_python_argument_t *a, PyObject *given) {
         PyErr_NoMemory();
         return -1;
     }
+    Py_ssize_t dense = a->view.itemsize; /* where the object says no strides */
     for (int d = 0; d < n; d++) {
-        const Py_ssize_t extent = a->view.shape[n - 1 - d], stride = a->view.strides[n - 1 - d];
+        const Py_ssize_t extent = a->view.shape[n - 1 - d];
+        const Py_ssize_t stride = a->view.strides ? a->view.strides[n - 1 - d] : dense;
+        dense *= extent;
         const Py_ssize_t elements = stride / a->view.itemsize;
         if (stride % a->view.itemsize != 0)
             return tessera_python_refuse(a, "strides are no multiples of the size of an element");

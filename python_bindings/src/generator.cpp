@@ -415,7 +415,11 @@ void bind_generator(nb::module_ &m) {
         .def("using_autoscheduler", &PythonGenerator::using_autoscheduler)
         .def("add_requirement",
              [](PythonGenerator &g, const ExprLike &condition, nb::args message) {
-                 g.add_requirement(WrittenExpr(condition.get(), here()), to_exprs(message));
+                 std::vector<Expr> parts;
+                 for (nb::handle m : message)
+                     parts.push_back(PyUnicode_Check(m.ptr()) ? Expr(nb::cast<std::string>(m))
+                                                              : to_expr(m));
+                 g.add_requirement(WrittenExpr(condition.get(), here()), parts);
              })
         .def("set_params", [](PythonGenerator &g, nb::handle params) {
             called_at(here(), [&] { set_params(g, params); });

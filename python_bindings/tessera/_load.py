@@ -174,7 +174,8 @@ class _Array:
         self._view = view
         n = view.ndim
         self.address, self.is_readonly, self.itemsize = view.buf or 0, bool(view.readonly), view.itemsize
-        self.shape, self.strides = tuple(view.shape[:n]), tuple(view.strides[:n])
+        self.shape = tuple(view.shape[:n]) if n else ()
+        self.strides = tuple(view.strides[:n]) if view.strides and n else _dense_strides(self.shape, self.itemsize)
         self.text = (view.format or b"B").decode()
         self.type = _type_of_format(self.text)
         if self.type is None and hasattr(given, "dtype"):
@@ -194,12 +195,7 @@ class _Array:
         self.shape = tuple(interface["shape"])
         self.itemsize = int(interface["typestr"][2:])
         strides = interface.get("strides")
-        if strides is None:
-            strides, step = [], self.itemsize
-            for extent in reversed(self.shape):
-                strides.insert(0, step)
-                step *= extent
-        self.strides = tuple(strides)
+        self.strides = _dense_strides(self.shape, self.itemsize) if strides is None else tuple(strides)
         self.text = str(dtype if dtype is not None else interface["typestr"])
         self.type = (_BFLOAT, 16) if self.text.endswith("bfloat16") else _type_of_typestr(interface["typestr"])
 
@@ -211,6 +207,14 @@ class _Array:
     def describe(self):
         name = _name_of_type(*self.type) if self.type else self.text
         return f"an array of shape {self.shape} of {name}"
+
+
+def _dense_strides(shape, step):
+    strides = []
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step *= extent
+    return tuple(strides)
 
 
 def _type_of_typestr(text):

@@ -60,7 +60,7 @@ def test_a_changed_script_is_compiled(tmp_path):
 def test_one_variable_switches_it_off(tmp_path):
     for _ in range(2):
         assert run(tmp_path, TESSERA_CACHE_DIR="").stdout.split()[:2] == ["1", "0"]
-    assert run(tmp_path, SCRIPT.replace("x, y, xi", "ts.keep_on_disk(False)\nx, y, xi")).stdout.split()[:2] == ["1", "0"]
+    assert run(tmp_path, SCRIPT.replace("\nx, y, xi", "\nts.keep_on_disk(False)\nx, y, xi")).stdout.split()[:2] == ["1", "0"]
     assert not kept(tmp_path)
 
 

@@ -39,7 +39,7 @@ def brightened(image, factor, offset):
     return np.minimum(image.astype(int) * factor + offset, 255).astype(np.uint8)
 
 
-IMAGE = np.random.default_rng(0).integers(0, 255, (20, 33), dtype=np.uint8)
+IMAGE = np.random.default_rng(0).integers(0, 255, (20, 80), dtype=np.uint8)
 
 
 def test_a_generator_is_compiled_for_this_process():
@@ -52,11 +52,13 @@ def test_a_generator_is_compiled_for_this_process():
 
 def test_call_makes_it_part_of_another_pipeline():
     f = ts.Func("f")
-    f[x, y] = Brighten.call(IMAGE, 1, generator_params={"factor": 3})[x, y] + ts.u8(0)
-    assert (f.realize([33, 20]).numpy() == brightened(IMAGE, 3, 1)).all()
+    bright = Brighten.call(IMAGE, 1, generator_params={"factor": 3})
+    bright.compute_root()  # it has a schedule
+    f[x, y] = bright[x, y] + ts.u8(0)
+    assert (f.realize([80, 20]).numpy() == brightened(IMAGE, 3, 1)).all()
     by_name = Brighten.call(offset=ts.Expr(5), input=ts.Buffer(IMAGE))
     assert isinstance(by_name, ts.Func)
-    assert (by_name.realize([33, 20]).numpy() == brightened(IMAGE, 1, 5)).all()
+    assert (by_name.realize([80, 20]).numpy() == brightened(IMAGE, 1, 5)).all()
 
 
 def test_wrong_calls_say_which_input():
@@ -307,7 +309,7 @@ SCRIPT = """
 
         def schedule(g):
             if not g.using_autoscheduler():
-                g.output.vectorize(g.output.args()[0], 16)
+                g.output.vectorize(g.output.args()[0], 4)
 
     if __name__ == "__main__":
         ts.main()
@@ -352,13 +354,9 @@ def test_the_script_writes_files_that_c_calls(script):
     )
     source = os.environ.get("TESSERA_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
     include = [f"-I{source}/include", f"-I{source}/src", "-I."]
-    # Vectors of 16 lanes want 16 values; the library says so unless there are as many.
     subprocess.run(["cc", *include, "main.c", "brighten.a", "-lstdc++", "-lm", "-lpthread", "-ldl", "-o", "main"], cwd=script.parent, check=True)
     ran = subprocess.run(["./main"], cwd=script.parent, capture_output=True, text=True)
-    if ran.returncode:
-        assert "output" in ran.stderr  # the schedule rounds up
-    else:
-        assert ran.stdout == "0: 7 9 205 255\n"
+    assert ran.stdout == "0: 7 9 205 255\n", ran.stderr
 
 
 def test_help_lists_generators_with_what_they_take(script):
@@ -384,15 +382,12 @@ def test_a_failure_is_one_message_with_the_users_line_and_the_status_1(script):
 
 
 def test_an_autoscheduler_makes_the_schedule(script):
-    text = script.read_text().replace("2)\n\n        def generate", "2)\n\n        def generate")
-    text = text.replace("        x, y = ts.vars", "        g.input.set_estimates([(0, 640), (0, 480)]); g.output.set_estimates([(0, 640), (0, 480)])\n        x, y = ts.vars")
-    script.write_text(text)
+    estimates = "g.input.set_estimates([(0, 640), (0, 480)]); g.output.set_estimates([(0, 640), (0, 480)])"
+    script.write_text(script.read_text().replace("    def schedule(g):\n", f"    def schedule(g):\n        {estimates}\n"))
     done = run_script(script, "-g", "brighten", "-o", ".", "-e", "schedule", "target=host", "autoscheduler=simple")
-    if done.returncode:  # says which there are
-        name = done.stderr.split("there are ")[-1].split(",")[0].split()[0] if "there are" in done.stderr else "default"
-        done = run_script(script, "-g", "brighten", "-o", ".", "-e", "schedule", "target=host", f"autoscheduler={name}")
     assert done.returncode == 0, done.stderr
-    assert "output" in (script.parent / "brighten.schedule.h").read_text()
+    schedule = (script.parent / "brighten.schedule.h").read_text()
+    assert ".vectorize(" in schedule and ".parallel(" in schedule
 
 
 def test_main_in_this_process_exits_with_the_status(tmp_path, capfd):

@@ -1,8 +1,10 @@
 #include "base/kept_files.h"
 #include "files/folder.h"
+#include <atomic>
 #include <cstdlib>
 #include <sys/stat.h>
 #include <thread>
+#include <vector>
 
 using namespace tessera;
 
