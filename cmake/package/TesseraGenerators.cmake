@@ -6,6 +6,10 @@
 # An executable of the generators that these files register. If one cross-compiles, it is built for
 # this machine, by the compiler TESSERA_HOST_CXX, as <target>.host; but a target of this name that
 # is there already (an imported executable) is used as it is.
+#
+# A first file that ends in .py is a script of generators in Python, which calls tessera.main(); the
+# others are those that it imports. Python (find_package) has the package tessera, or the folder
+# TESSERA_PYTHON_PATH has it.
 function(add_tessera_generator target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;LINK_LIBRARIES")
     _tessera_require_parsed(add_tessera_generator ${target} "${ARG_UNPARSED_ARGUMENTS}")
@@ -13,6 +17,11 @@ function(add_tessera_generator target)
         message(FATAL_ERROR "add_tessera_generator(${target}): SOURCES are missing")
     endif()
     if(TARGET ${target})
+        return()
+    endif()
+    list(GET ARG_SOURCES 0 first)
+    if(first MATCHES "\\.py$")
+        _tessera_python_generator(${target} "${ARG_SOURCES}")
         return()
     endif()
     if(CMAKE_CROSSCOMPILING)
@@ -85,6 +94,9 @@ function(add_tessera_library target)
     # With several targets, most of the other files exist once for each.
     set(others)
     list(LENGTH ARG_TARGETS how_many)
+    if("python_extension" IN_LIST ARG_OUTPUTS)  # which is there once
+        list(APPEND others ${folder}/${ARG_FILE_BASE}.py.c)
+    endif()
     if(how_many EQUAL 1)
         foreach(type IN LISTS ARG_OUTPUTS)
             _tessera_output_extension(extension ${type})
@@ -93,17 +105,25 @@ function(add_tessera_library target)
             endif()
         endforeach()
     endif()
+    get_target_property(scripts ${ARG_FROM} TESSERA_SCRIPTS)
+    if(NOT scripts)
+        set(scripts)
+    endif()
     add_custom_command(OUTPUT ${library} ${header} ${others}
         COMMAND $<TARGET_FILE:${ARG_FROM}> -g ${ARG_GENERATOR} -f ${ARG_FUNCTION_NAME}
                 -n ${ARG_FILE_BASE} -o ${folder} -e ${outputs} target=${targets} ${scheduling}
                 ${ARG_PARAMS}
-        DEPENDS ${ARG_FROM} $<TARGET_FILE:${ARG_FROM}> ${scheduling_files}
+        DEPENDS ${ARG_FROM} $<TARGET_FILE:${ARG_FROM}> ${scripts} ${scheduling_files}
         COMMENT "Compiling the pipeline ${target}" VERBATIM)
     add_custom_target(${target}.build DEPENDS ${library} ${header} ${others})
     add_library(${target} STATIC IMPORTED GLOBAL)
     set_target_properties(${target} PROPERTIES
         IMPORTED_LOCATION ${library} IMPORTED_LINK_INTERFACE_LANGUAGES CXX
         INTERFACE_INCLUDE_DIRECTORIES ${folder} TESSERA_FUNCTION ${ARG_FUNCTION_NAME})
+    if("python_extension" IN_LIST ARG_OUTPUTS)
+        set_target_properties(${target} PROPERTIES
+            TESSERA_PYTHON_EXTENSION ${folder}/${ARG_FILE_BASE}.py.c)
+    endif()
     add_dependencies(${target} ${target}.build)
     target_link_libraries(${target} INTERFACE ${ARG_USE_RUNTIME})
 endfunction()
@@ -154,6 +174,80 @@ int main(int argc, char **argv) {
 ]])
     add_executable(${target} ${source})
     target_link_libraries(${target} PRIVATE Tessera::Run ${ARG_FROM})
+endfunction()
+
+# add_tessera_python_module(<target> FROM <library target>... [MODULE_NAME <name>])
+#
+# A module of Python with the functions of libraries of add_tessera_library, whose OUTPUTS have
+# python_extension; its name is <target> without MODULE_NAME. With Python 3.11 and later it serves all
+# versions from 3.11 on.
+function(add_tessera_python_module target)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODULE_NAME" "FROM")
+    _tessera_require_parsed(add_tessera_python_module ${target} "${ARG_UNPARSED_ARGUMENTS}")
+    _tessera_default(ARG_MODULE_NAME ${target})
+    find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+    set(functions)
+    set(files)
+    set(includes)
+    set(builds)
+    foreach(library IN LISTS ARG_FROM)
+        set(file)
+        if(TARGET ${library})
+            get_target_property(file ${library} TESSERA_PYTHON_EXTENSION)
+        endif()
+        if(NOT file)
+            message(FATAL_ERROR "add_tessera_python_module(${target}): FROM wants targets of "
+                                "add_tessera_library with OUTPUTS python_extension, not '${library}'")
+        endif()
+        get_target_property(function ${library} TESSERA_FUNCTION)
+        string(APPEND functions " X(${function})")
+        string(APPEND includes "#include \"${file}\"\n")
+        list(APPEND files ${file})
+        list(APPEND builds ${library}.build)
+    endforeach()
+    if(NOT files)
+        message(FATAL_ERROR "add_tessera_python_module(${target}): FROM is missing")
+    endif()
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}.module.c)
+    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
+"#define TESSERA_PYTHON_MODULE @ARG_MODULE_NAME@
+#define TESSERA_PYTHON_FUNCTIONS@functions@
+@includes@")
+    set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${files}")
+    Python_add_library(${target} MODULE ${source})
+    add_dependencies(${target} ${builds})
+    target_link_libraries(${target} PRIVATE ${ARG_FROM})
+    get_property(folders GLOBAL PROPERTY TESSERA_INCLUDE_DIRS)
+    target_include_directories(${target} SYSTEM PRIVATE ${folders})
+    # Each module has a runtime of its own, which nobody else sees.
+    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_MODULE_NAME} LINKER_LANGUAGE CXX)
+    if(Python_VERSION VERSION_GREATER_EQUAL 3.11)
+        set_target_properties(${target} PROPERTIES SUFFIX .abi3.so)
+    endif()
+endfunction()
+
+# Makes an executable that runs a script.
+function(_tessera_python_generator target sources)
+    find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
+    set(scripts)
+    foreach(file IN LISTS sources)
+        get_filename_component(path ${file} ABSOLUTE)
+        list(APPEND scripts ${path})
+    endforeach()
+    list(GET scripts 0 script)
+    set(path)
+    if(TESSERA_PYTHON_PATH)
+        set(path "PYTHONPATH='${TESSERA_PYTHON_PATH}'\${PYTHONPATH:+:$PYTHONPATH} ")
+    endif()
+    set(program ${CMAKE_CURRENT_BINARY_DIR}/${target}.run)
+    file(WRITE ${program}.new "#!/bin/sh\n${path}exec '${Python_EXECUTABLE}' '${script}' \"$@\"\n")
+    file(CHMOD ${program}.new PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
+         GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E copy_if_different ${program}.new ${program})
+    add_executable(${target} IMPORTED GLOBAL)
+    set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${program}
+                                               TESSERA_SCRIPTS "${scripts}")
 endfunction()
 
 # Sets what a generator's command line says of its autoscheduler, and the files it then depends on.

@@ -209,6 +209,7 @@ void bind_boundary_conditions(nb::module_ &m);
 void bind_handlers(nb::module_ &m);
 void bind_extern(nb::module_ &m);
 void bind_pipeline(nb::module_ &m);
+void bind_generator(nb::module_ &m);
 void bind_modules(nb::module_ &m);
 // Makes what nanobind says of arguments that do not fit the words of tessera._arguments, for all
 // functions that are bound by now.

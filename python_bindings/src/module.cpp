@@ -31,5 +31,6 @@ NB_MODULE(_tessera, m) {
     bind_func(m);
     bind_reductions(m);
     bind_boundary_conditions(m);
+    bind_generator(m);
     explain_arguments(m);
 }

@@ -23,9 +23,13 @@ from ._errors import CompileError, Error, InternalError, RunError, Warning
 from ._tessera import *
 from ._tessera import _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
 
+from ._generator import *
+from ._load import link_shared, load
+
 __version__ = "0.1.0"
 
 _tessera._set_package(_os.path.join(_os.path.dirname(__file__), ""))
+_tessera.keep_on_disk(True)
 _atexit.register(_tessera._unset_handlers)
 
 

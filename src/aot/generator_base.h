@@ -51,7 +51,10 @@ public:
     // The caller of the compiled function has to meet the condition.
     template<std::convertible_to<Expr>... Message>
     void add_requirement(const WrittenExpr &condition, const Message &...message) {
-        requirements.push_back({condition, {Expr(message)...}, condition.at});
+        add_requirement(condition, std::vector<Expr>{Expr(message)...});
+    }
+    void add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message) {
+        requirements.push_back({condition, message, condition.at});
     }
 
     // ---- For configure() ----

@@ -1,5 +1,6 @@
 #include "base/warning.h"
 #include "base/dialect.h"
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <utility>
@@ -10,6 +11,7 @@ namespace {
 struct Warnings {
     std::mutex mutex;
     WarningHandler handler;
+    std::atomic<uint64_t> count{0};
 };
 
 Warnings &warnings() {
@@ -25,6 +27,7 @@ WarningHandler set_warning_handler(WarningHandler handler) {
 }
 
 void warn(const Location &at, const std::string &what) {
+    warnings().count++;
     // Put together as errors are, and passed to nobody who waits for those of programs.
     std::string message = RuntimeError(at, what).what();
     WarningHandler handler;
@@ -37,5 +40,7 @@ void warn(const Location &at, const std::string &what) {
     const char *kind = dialect() == Dialect::Halide ? "Warning" : "warning";
     std::fprintf(stderr, "%s: %s\n", kind, message.c_str());
 }
+
+uint64_t count_of_warnings() { return warnings().count; }
 
 }  // namespace tessera

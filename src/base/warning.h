@@ -1,5 +1,6 @@
 #pragma once
 #include "base/error.h"
+#include <cstdint>
 #include <functional>
 
 namespace tessera {
@@ -20,5 +21,7 @@ ErrorObserver set_error_observer(ErrorObserver observer);
 
 // The message begins with the place, as that of a CompileError.
 void warn(const Location &at, const std::string &what);
+// Returns how many warnings there have been in this process.
+uint64_t count_of_warnings();
 
 }  // namespace tessera

@@ -54,6 +54,20 @@ std::vector<char> to_bitcode(const ir::Module &module, const Target &target,
 // Functions that compiled code may call besides the runtime's and the C library's.
 using ExternSymbols = std::map<std::string, void *>;
 
+// The machine code of a module for this process, before it is linked: ELF files, which may be kept
+// on disk.
+struct JitObjects {
+    std::vector<std::string> files;
+    std::vector<std::string> functions;  // of the module
+    bool have_kernels = false;
+};
+// Throws CompileError if the target is another machine's.
+JitObjects to_jit_objects(const ir::Module &module, const Target &target,
+                          const Options &options = {});
+// Tells apart what beside the module and the target decides the code: what is installed on this
+// machine and is taken for it.
+std::string code_environment(const Target &target);
+
 // A module in memory, ready to run. Copies share the code; the last one to go frees it.
 // Everything may be called from several threads.
 class JitModule {
@@ -63,6 +77,8 @@ public:
     // Throws CompileError if the target is another machine's, or if a function that the module
     // calls is found nowhere.
     JitModule(const ir::Module &module, const Target &target, const ExternSymbols &symbols = {},
+              const Options &options = {});
+    JitModule(const JitObjects &objects, const Target &target, const ExternSymbols &symbols = {},
               const Options &options = {});
 
     // InternalError if there is no function of this name in the module.

@@ -4,6 +4,8 @@
 #include "codegen/llvm_errors.h"
 #include "codegen/machine.h"
 #include "codegen/nvptx/device_image.h"
+#include "codegen/nvptx/libdevice.h"
+#include "codegen/nvptx/ptxas.h"
 #include "codegen/split.h"
 #include "runtime/symbols.h"
 #include "runtime/tessera_runtime_cuda.h"
@@ -12,14 +14,14 @@
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Object/ObjectFile.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <numeric>
 
 namespace tessera::codegen {
 namespace {
 
 namespace orc = llvm::orc;
-using Object = std::unique_ptr<llvm::MemoryBuffer>;
+using Object = std::string;
 
 template<typename T> T must(llvm::Expected<T> result) {
     if (result) return std::move(*result);
@@ -33,7 +35,8 @@ void must(llvm::Error error) {
 Object make_object(llvm::Module &module, llvm::TargetMachine &machine, const Target &target,
                    const Options &options) {
     if (options.optimize) optimize(module, machine, target);
-    return std::make_unique<llvm::SmallVectorMemoryBuffer>(object_code(module, machine), false);
+    const auto code = object_code(module, machine);
+    return {code.begin(), code.end()};
 }
 
 Object make_object(const std::string &bitcode, const Target &target, const Options &options) {
@@ -51,12 +54,7 @@ Object make_object(const std::string &bitcode, const Target &target, const Optio
 }
 
 // Optimised machine code, made on several threads if there is much of it.
-struct Objects {
-    std::vector<Object> parts;
-    bool have_kernels = false;
-};
-
-Objects make_objects(const ir::Module &module, const Target &target, const Options &options) {
+JitObjects make_objects(const ir::Module &module, const Target &target, const Options &options) {
     PhaseTimer timer(options);
     llvm::LLVMContext context;
     keep_errors(context);
@@ -65,13 +63,14 @@ Objects make_objects(const ir::Module &module, const Target &target, const Optio
     std::unique_ptr<llvm::Module> whole;
     timer.run("emit LLVM IR", [&] { whole = emit_llvm(context, module, target, *machine); });
     if (options.verify) timer.run("verify", [&] { verify(*whole); });
-    Objects objects;
+    JitObjects objects;
+    for (const ir::LoweredFunction &f : module.functions) objects.functions.push_back(f.name);
     objects.have_kernels = whole->getNamedGlobal(kernels_symbol) != nullptr;
     timer.run("make machine code", [&] {
         std::vector<std::string> parts;
         if (options.threads > 1) parts = split_into_bitcode(*whole, options.threads);
         if (parts.empty()) {
-            objects.parts.push_back(make_object(*whole, *machine, target, options));
+            objects.files.push_back(make_object(*whole, *machine, target, options));
             return;
         }
         std::vector<std::future<Object>> running;
@@ -79,15 +78,15 @@ Objects make_objects(const ir::Module &module, const Target &target, const Optio
             running.push_back(
                 std::async(std::launch::async, [&] { return make_object(part, target, options); }));
         }
-        for (auto &r : running) objects.parts.push_back(r.get());
+        for (auto &r : running) objects.files.push_back(r.get());
     });
     return objects;
 }
 
 // Returns how many bytes of the object stay in memory when it is linked.
-size_t bytes_of(const llvm::MemoryBuffer &object) {
+size_t bytes_of(const Object &object) {
     size_t bytes = 0;
-    const auto file = must(llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef()));
+    const auto file = must(llvm::object::ObjectFile::createObjectFile({object, "part"}));
     for (const llvm::object::SectionRef &section : file->sections()) {
         if (section.isText() || section.isData() || section.isBSS()) bytes += section.getSize();
     }
@@ -137,8 +136,7 @@ struct JitModule::Code {
 
     void report(llvm::Error error);
     void *look_up(const std::string &name, const Options &options);
-    void link(std::vector<Object> objects, const ir::Module &module, const ExternSymbols &symbols,
-              const Options &options, bool has_kernels);
+    void link(const JitObjects &objects, const ExternSymbols &symbols, const Options &options);
 };
 
 JitModule::Code::~Code() {
@@ -172,34 +170,49 @@ void *JitModule::Code::look_up(const std::string &name, const Options &options) 
                 "CMake), or give the address with set_jit_externs()"));
 }
 
-void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module,
-                           const ExternSymbols &symbols, const Options &options, bool has_kernels) {
+void JitModule::Code::link(const JitObjects &objects, const ExternSymbols &symbols,
+                           const Options &options) {
     jit = must(orc::LLJITBuilder().create());
     jit->getExecutionSession().setErrorReporter(
         [this](llvm::Error error) { report(std::move(error)); });
     define_symbols(*jit, symbols);
-    for (Object &object : objects) {
-        bytes += bytes_of(*object);
-        must(jit->addObjectFile(std::move(object)));
+    for (const Object &object : objects.files) {
+        bytes += bytes_of(object);
+        must(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "part")));
     }
-    for (const ir::LoweredFunction &f : module.functions) {
-        for (const std::string &name : {f.name, f.name + "_argv"}) {
+    for (const std::string &function : objects.functions) {
+        for (const std::string &name : {function, function + "_argv"}) {
             functions[name] = look_up(name, options);
         }
     }
-    if (has_kernels)
+    if (objects.have_kernels)
         kernels = static_cast<tessera_cuda_kernels_t *>(look_up(kernels_symbol, options));
 }
 
+JitObjects to_jit_objects(const ir::Module &module, const Target &target, const Options &options) {
+    require_host(target);
+    JitObjects objects;
+    run_on_large_stack(
+        [&] { objects = make_objects(module, target.with_feature(Target::JIT), options); });
+    return objects;
+}
+
+std::string code_environment(const Target &target) {
+    if (!target.has_feature(Target::CUDA)) return "";
+    return str(assembler_on_disk(), "\n", libdevice_on_disk());
+}
+
 JitModule::JitModule(const ir::Module &module, const Target &target, const ExternSymbols &symbols,
+                     const Options &options)
+    : JitModule(to_jit_objects(module, target, options), target, symbols, options) {}
+
+JitModule::JitModule(const JitObjects &objects, const Target &target, const ExternSymbols &symbols,
                      const Options &options) {
     require_host(target);
+    initialize_llvm();
     auto made = std::make_shared<Code>();
     run_on_large_stack([&] {
-        Objects objects = make_objects(module, target.with_feature(Target::JIT), options);
-        PhaseTimer(options).run("link", [&] {
-            made->link(std::move(objects.parts), module, symbols, options, objects.have_kernels);
-        });
+        PhaseTimer(options).run("link", [&] { made->link(objects, symbols, options); });
     });
     code = made;
 }

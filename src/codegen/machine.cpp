@@ -35,6 +35,8 @@ void limit_what_takes_quadratic_time() {
     set_option("dag-maps-huge-region", 256);
 }
 
+}  // namespace
+
 void initialize_llvm() {
     static std::once_flag once;
     std::call_once(once, [] {
@@ -45,8 +47,6 @@ void initialize_llvm() {
         }
     });
 }
-
-}  // namespace
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target, bool jit) {
     initialize_llvm();

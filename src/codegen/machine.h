@@ -7,6 +7,9 @@
 
 namespace tessera::codegen {
 
+// Makes LLVM ready to compile and to link; done once.
+void initialize_llvm();
+
 // LLVM's description of the target. Throws CompileError if there is no code generator for it.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target, bool jit);
 

@@ -1,6 +1,7 @@
 #pragma once
 #include "codegen/compile.h"
 #include "driver/call_context.h"
+#include "driver/pipeline_code.h"
 #include "lower/lower.h"
 #include "program/program.h"
 #include <memory>
@@ -20,9 +21,14 @@ struct Externs {
 // A program compiled for a target, ready to be called in this process.
 class CompiledPipeline {
 public:
+    // Compiles now, whatever has been compiled before. Call it on a large stack.
     CompiledPipeline(const program::Program &program, const Target &target, Externs externs);
+    // With Target::Interpret: statements that an oracle runs.
+    CompiledPipeline(ir::Module lowered, const PipelineCode &arguments, Externs externs);
+    // Links the code.
+    CompiledPipeline(const PipelineCode &code, const Target &target, Externs externs,
+                     const codegen::Options &options);
 
-    const ir::Module &module() const { return lowered; }
     // `args`: pointers to scalars, and tessera_buffer_t; first the program's parameters, in the
     // order of program::find_parameters, then one per output value. Returns 0 or the runtime's
     // error code.
@@ -34,25 +40,30 @@ public:
     size_t bytes() const;
 
 private:
-    ir::Module lowered;
-    std::vector<size_t> sources;  // of each argument of the code: which of `args`
-    size_t wanted = 0;            // how many `args` there are
-    Target target;
+    ir::Module lowered;             // of what is interpreted
+    std::vector<uint64_t> sources;  // of each argument of the code: which of `args`
+    uint64_t wanted = 0;            // how many `args` there are
     Externs externs;
     std::shared_ptr<const codegen::JitModule> code;  // null: interpreted
+    std::string function;                            // the code's
     codegen::JitModule::ArgvFunction entry = nullptr;
 };
 
 // Compiles, or finds what was compiled before for an equal program, target and externs: the 1,000
-// that were used last, unless they are larger than 512 MiB together. From several threads at once,
-// too. Throws CompileError.
+// that were used last, unless they are larger than 512 MiB together; or on disk, where it is kept
+// on request. From several threads at once, too. Throws CompileError.
 CompiledRef compile(const program::Program &program, const Target &target,
                     const Externs &externs = {});
 
-// Counts the programs that the calls of `compile` have compiled and those that they found, and the
-// bytes of all that they would find now.
+// Says whether compiled code is kept on disk (base/kept_files.h), for later processes that compile
+// the same; off to begin with. Code that was warned of is not, so that each process warns. Returns
+// what was said before.
+bool keep_on_disk(bool on);
+
+// Counts the programs that the calls of `compile` have compiled, those that they found in memory
+// and those that they found on disk; and the bytes of all that they would find in memory now.
 struct CacheCounts {
-    uint64_t compiled = 0, found = 0, bytes = 0, programs = 0;
+    uint64_t compiled = 0, found = 0, bytes = 0, programs = 0, found_on_disk = 0;
 };
 CacheCounts cache_counts();
 // Forgets what is compiled; what is in use stays.

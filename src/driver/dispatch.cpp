@@ -172,8 +172,10 @@ public:
 
 private:
     static void require_possible(Type type) {
-        constexpr Type once[] = {Type::object,       Type::c_header, Type::function_info_header,
-                                 Type::registration, Type::schedule, Type::static_library};
+        constexpr Type once[] = {Type::object,           Type::c_header,
+                                 Type::function_info_header, Type::python_extension,
+                                 Type::registration,     Type::schedule,
+                                 Type::static_library};
         if (is_per_target(type) || std::ranges::find(once, type) != std::end(once)) return;
         for (const OutputFile &file : output_files()) {
             if (file.type != type) continue;
@@ -238,7 +240,8 @@ private:
                 write_runtime_library(baseline(), written.back());
             }
         }
-        for (Type type : {Type::c_header, Type::function_info_header, Type::registration}) {
+        for (Type type : {Type::c_header, Type::function_info_header, Type::python_extension,
+                          Type::registration}) {
             if (auto path = path_of(type)) write_file(writer, type, *path);
         }
         if (auto path = path_of(Type::schedule)) {

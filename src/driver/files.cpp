@@ -5,6 +5,7 @@
 #include "codegen/backend.h"
 #include "driver/c_header.h"
 #include "driver/function_info.h"
+#include "driver/python_extension.h"
 #include "driver/registration.h"
 #include "driver/runtime_library.h"
 #include "ir/cpp_name.h"
@@ -31,6 +32,7 @@ constexpr OutputFile all_files[] = {
     {Type::function_info_header, "function_info_header", ".function_info.h"},
     {Type::llvm_assembly, "llvm_assembly", ".ll"},
     {Type::object, "object", ".o"},
+    {Type::python_extension, "python_extension", ".py.c"},
     {Type::registration, "registration", ".registration.cpp"},
     {Type::schedule, "schedule", ".schedule.h"},
     {Type::static_library, "static_library", ".a"},
@@ -173,6 +175,7 @@ std::string FileWriter::contents(OutputFileType type) {
     case Type::function_info_header: return to_function_info_header(module(), target);
     case Type::llvm_assembly: return code(CodeKind::LLVMAssembly);
     case Type::object: return text_of(object());
+    case Type::python_extension: return to_python_extension(module(), target);
     case Type::registration: return to_registration(module(), target);
     case Type::schedule: return schedule_text(*program);
     case Type::static_library: return static_library();

@@ -7,4 +7,7 @@ namespace tessera::driver {
 ir::Module lower_program(const program::Program &program, const Target &target,
                          lower::LowerOptions options = {});
 
+// Returns true if loops that are to be unrolled may have any extent: as the environment has it.
+bool permits_failed_unroll();
+
 }  // namespace tessera::driver

@@ -26,10 +26,11 @@ enum class OutputFileType : uint8_t {
     conceptual_stmt_html,
     // PTX of the kernels.
     device_code,
+    // A C file that makes the function one of a Python module.
+    python_extension,
     // Not there yet.
     featurization,
     hlpipe,
-    python_extension,
     pytorch_wrapper,
     compiler_log
 };

@@ -99,13 +99,13 @@ void warn_of_unscheduled(const program::Program &program) {
     }
 }
 
+}  // namespace
+
 // Set to 1 by programs whose loops may have any extent.
 bool permits_failed_unroll() {
     const char *permitted = std::getenv("HL_PERMIT_FAILED_UNROLL");
     return permitted && std::string_view(permitted) == "1";
 }
-
-}  // namespace
 
 ir::Module lower_program(const program::Program &program, const Target &target,
                          lower::LowerOptions options) {

@@ -58,7 +58,74 @@ private:
     std::unordered_map<Symbol, uint64_t> numbers;
 };
 
+// Writes each node once, as a row of bytes; operands are the numbers of their rows.
+class StableKey final : public Visitor {
+public:
+    uint64_t number_of(const Expr &e) {
+        if (!e.defined()) return 0;
+        (*this)(e);
+        return numbers.at(e.get());
+    }
+    std::string text;
+
+private:
+#define VISIT(T)                                                                                   \
+    void visit(const T &node) override { add_node(node); }
+    TESSERA_EXPR_NODES(VISIT)
+#undef VISIT
+
+    template<typename T>
+    void add_node(const T &node) {
+        std::string row;
+        put(row, uint64_t(T::node_kind));
+        put_field(row, node.type);
+        fields::for_each(node, [&](const auto &field) { put_field(row, field); });
+        const auto [found, is_new] = rows.emplace(std::move(row), rows.size() + 1);
+        if (is_new) text += found->first;
+        numbers[&node] = found->second;
+    }
+    // Seven bits for each byte; the last one is below 128.
+    static void put(std::string &row, uint64_t n) {
+        for (; n >= 128; n >>= 7) row += char(n | 128);
+        row += char(n);
+    }
+    static void put(std::string &row, const std::string &s) {
+        put(row, s.size());
+        row += s;
+    }
+    template<typename Field>
+    void put_field(std::string &row, const Field &field) {
+        if constexpr (std::is_same_v<Field, Expr>) {
+            put(row, number_of(field));
+        } else if constexpr (std::is_same_v<Field, Symbol>) {
+            put(row,
+                field.defined() ? symbols.emplace(field, symbols.size() + 1).first->second : 0);
+        } else if constexpr (std::is_same_v<Field, std::string>) {
+            put(row, field);
+        } else if constexpr (std::is_same_v<Field, Intrinsic>) {
+            put(row, std::string(info_of(field).name));
+        } else if constexpr (fields::IsVector<Field>) {
+            put(row, field.size());
+            for (const auto &element : field) put_field(row, element);
+        } else if constexpr (std::is_same_v<Field, Alignment>) {
+            put(row, uint64_t(field.modulus));
+            put(row, uint64_t(field.remainder));
+        } else {
+            put(row, fields::hash(field));  // of all other types the value itself
+        }
+    }
+    std::unordered_map<const ExprNode *, uint64_t> numbers;
+    std::unordered_map<std::string, uint64_t> rows;
+    std::unordered_map<Symbol, uint64_t> symbols;
+};
+
 }  // namespace
+
+std::string stable_key(const Expr &e) {
+    StableKey key;
+    key.number_of(e);
+    return std::move(key.text);
+}
 
 uint64_t stable_hash(const Expr &e) { return StableHash().of(e); }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/expr.h"
+#include <string>
 
 namespace tessera::ir {
 
@@ -7,5 +8,8 @@ namespace tessera::ir {
 // symbols are called and which they are: a symbol counts by the order in which it is met. For keys
 // of what is kept in files.
 uint64_t stable_hash(const Expr &e);
+
+// Bytes that are equal, in every process, for such expressions and for no others.
+std::string stable_key(const Expr &e);
 
 }  // namespace tessera::ir

@@ -259,6 +259,24 @@ TEST_SUITE("kinds of loops and memory") {
         CHECK(stable_hash(power) == 3147961560331123263);
         CHECK(stable_hash(power) != stable_hash(logarithm));
     }
+    TEST_CASE("a stable key is that of equal expressions alone, whatever symbols are called") {
+        const Symbol a("a"), b("b");
+        const auto sum = [](Symbol s, Symbol t, int n) {
+            const Expr i = Variable::make(Int(32), s), j = Variable::make(Int(32), t);
+            return Add::make(Mul::make(i, j), IntImm::make(Int(32), n));
+        };
+        CHECK(stable_key(sum(a, b, 300)) == stable_key(sum(b, a, 300)));
+        CHECK(stable_key(sum(a, b, 300)) != stable_key(sum(a, a, 300)));
+        CHECK(stable_key(sum(a, b, 300)) != stable_key(sum(a, b, 44)));
+        CHECK(stable_key(StringImm::make("ab")) != stable_key(StringImm::make("a")));
+        const Expr shared = sum(a, b, 1);
+        CHECK(stable_key(Add::make(shared, shared)) ==
+              stable_key(Add::make(sum(a, b, 1), sum(a, b, 1))));
+        // Types are told apart, and the order of operands.
+        CHECK(stable_key(IntImm::make(Int(32), 1)) != stable_key(IntImm::make(Int(64), 1)));
+        const Expr one = IntImm::make(Int(32), 1), two = IntImm::make(Int(32), 2);
+        CHECK(stable_key(Sub::make(one, two)) != stable_key(Sub::make(two, one)));
+    }
     TEST_CASE("what a CPU cannot allocate has no place there") {
         auto place = [](MemoryType memory, const Expr &extent) {
             const Stmt s = Allocate::make(f_name, Int(32), memory, {extent}, {}, 0, nothing);

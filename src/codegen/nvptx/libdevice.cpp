@@ -52,6 +52,13 @@ std::unique_ptr<llvm::Module> read_library(llvm::LLVMContext &context) {
 
 }  // namespace
 
+std::string libdevice_on_disk() {
+    const std::string path = path_of_library();
+    std::error_code failed;
+    const auto written = fs::last_write_time(path, failed);
+    return failed ? path : str(path, " ", written.time_since_epoch().count());
+}
+
 std::string libdevice_name(const std::string &c_function) {
     std::string_view plain = c_function;
     if (std::ranges::find(functions, plain) == std::end(functions) && plain.ends_with('f'))

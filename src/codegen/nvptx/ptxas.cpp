@@ -1,6 +1,7 @@
 #include "codegen/nvptx/ptxas.h"
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/kept_files.h"
 #include "base/str.h"
 #include "base/subprocess.h"
 #include <array>
@@ -45,14 +46,6 @@ std::string find_tool(const char *name, const char *chosen) {
 // Returns a text that tells releases of the assembler apart.
 std::string version_of(const std::string &assembler) {
     return run_process({assembler, "--version"}).output;
-}
-
-// Returns the folder in which code is kept, or "".
-fs::path cache_folder() {
-    if (getenv("TESSERA_CACHE_DIR")) return variable("TESSERA_CACHE_DIR");
-    const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
-    if (!cache.empty()) return fs::path(cache) / "tessera";
-    return home.empty() ? fs::path() : fs::path(home) / ".cache" / "tessera";
 }
 
 std::string content_hash(std::initializer_list<std::string> parts) {
@@ -103,31 +96,26 @@ std::vector<char> run_assembler(const std::string &assembler, const std::string 
                            process.output));
 }
 
-// Code that cannot be kept is made again.
-void keep(const fs::path &path, const std::vector<char> &code) {
-    std::error_code failed;
-    fs::create_directories(path.parent_path(), failed);
-    try {
-        tessera::write_file(path, {code.data(), code.size()});
-    } catch (const RuntimeError &) {
-        return;
-    }
-}
-
 }  // namespace
 
 std::optional<std::vector<char>> assemble_ptx(const std::string &ptx, const std::string &arch) {
     const std::string assembler = find_tool("ptxas", "TESSERA_PTXAS");
     if (assembler.empty()) return std::nullopt;
-    const fs::path folder = cache_folder();
-    fs::path kept;
-    if (!folder.empty()) {
-        kept = folder / (content_hash({ptx, arch, version_of(assembler)}) + ".cubin");
-        if (auto code = read_file(kept)) return code;
+    std::string kept;
+    if (!kept_folder().empty()) {
+        kept = content_hash({ptx, arch, version_of(assembler)}) + kept_kernels;
+        if (const auto code = find_kept(kept)) return std::vector<char>(code->begin(), code->end());
     }
     std::vector<char> code = run_assembler(assembler, ptx, arch);
-    if (!kept.empty()) keep(kept, code);
+    if (!kept.empty()) keep(kept, {code.data(), code.size()});
     return code;
+}
+
+std::string assembler_on_disk() {
+    const std::string path = find_tool("ptxas", "TESSERA_PTXAS");
+    std::error_code failed;
+    const auto written = fs::last_write_time(path, failed);
+    return failed ? path : str(path, " ", written.time_since_epoch().count());
 }
 
 std::optional<std::string> disassemble(const std::vector<char> &code) {

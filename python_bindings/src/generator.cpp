@@ -1,0 +1,501 @@
+#include "bindings.h"
+#include <iostream>
+#include <limits>
+#include <memory>
+#include "driver/compile.h"
+#include <tessera_generator.h>
+
+namespace tessera::python {
+namespace {
+
+std::string text_of(nb::handle object) { return nb::cast<std::string>(object.attr("__str__")()); }
+
+// ---- Parameters ----
+
+// A parameter, and its value as an object of Python.
+struct HeldParam {
+    std::shared_ptr<GeneratorParamBase> param;
+    std::function<nb::object()> value;
+};
+
+template<typename T> HeldParam hold(const std::shared_ptr<GeneratorParam<T>> &param) {
+    return {param, [p = param.get()] { return nb::cast(T(p->value())); }};
+}
+
+template<typename T> HeldParam number_param(const std::string &name, nb::handle field) {
+    const T value = nb::cast<T>(field.attr("default"));
+    const nb::object min = field.attr("min"), max = field.attr("max");
+    if (min.is_none() && max.is_none())
+        return hold(std::make_shared<GeneratorParam<T>>(name, value));
+    using Limits = std::numeric_limits<T>;
+    return hold(std::make_shared<GeneratorParam<T>>(
+        name, value, min.is_none() ? Limits::lowest() : nb::cast<T>(min),
+        max.is_none() ? Limits::max() : nb::cast<T>(max)));
+}
+
+// The class of the default value says what the parameter is.
+HeldParam make_param(const std::string &name, nb::handle field) {
+    const nb::object value = field.attr("default"), choices = field.attr("choices");
+    if (!choices.is_none()) {
+        std::map<std::string, std::string> texts;
+        for (nb::handle choice : choices) texts[text_of(choice)] = text_of(choice);
+        return hold(std::make_shared<GeneratorParam<std::string>>(name, text_of(value), texts));
+    }
+    if (PyBool_Check(value.ptr()))
+        return hold(std::make_shared<GeneratorParam<bool>>(name, nb::cast<bool>(value)));
+    if (PyLong_Check(value.ptr())) return number_param<int64_t>(name, field);
+    if (PyFloat_Check(value.ptr())) return number_param<double>(name, field);
+    if (PyUnicode_Check(value.ptr()))
+        return hold(
+            std::make_shared<GeneratorParam<std::string>>(name, nb::cast<std::string>(value)));
+    if (nb::isinstance<LoopLevel>(value))
+        return hold(
+            std::make_shared<GeneratorParam<LoopLevel>>(name, nb::cast<LoopLevel &>(value)));
+    if (const std::optional<Type> type = as_type(value))
+        return hold(std::make_shared<GeneratorParam<Type>>(name, *type));
+    throw nb::type_error(str("GeneratorParam ", name, ": a ", class_of(value),
+                             " is no default; a bool, int, float, str, Type, LoopLevel or member "
+                             "of an Enum is")
+                             .c_str());
+}
+
+// ---- Inputs and outputs ----
+
+// What an object of Python declares: InputBuffer and its like of generator.py.
+struct Declared {
+    Declared(const std::string &name, nb::handle field) : name(name), field(nb::borrow(field)) {
+        kind = nb::cast<std::string>(field.attr("kind"));
+        for (nb::handle t : field.attr("types")) types.push_back(to_type(t));
+        if (!field.attr("dimensions").is_none())
+            dimensions = nb::cast<int>(field.attr("dimensions"));
+        const nb::object count = field.attr("count");
+        is_array = !count.is_none();
+        if (is_array && !PyUnicode_Check(count.ptr())) size = nb::cast<int>(count);
+    }
+    std::string name, kind;
+    ArgumentTypes types;
+    int dimensions = ArgumentShape::open;
+    bool is_array = false;
+    int size = ArgumentShape::open;
+    nb::object field;
+};
+
+struct HeldInput {
+    GeneratorInput *input = nullptr;
+    std::function<nb::object()> value;  // once generate() is called
+};
+
+nb::object object_of(const ImageParam &image) { return nb::cast(image); }
+nb::object object_of(const Func &f) { return nb::cast(f); }
+
+// An argument of the function is a Param, which has estimates.
+nb::object scalar_of(const GeneratorInput &input, size_t i, const Expr &e) {
+    const std::vector<Argument> &arguments = input.arguments();
+    return i < arguments.size() ? nb::cast(Param<>(arguments[i].parameter)) : nb::cast(e);
+}
+
+template<typename T> HeldInput hold_input(GeneratorBase &g, const Declared &d) {
+    if (!d.is_array) {
+        auto *one = g.add_input<T>(d.name, d.types, d.dimensions);
+        return {one, [one] { return object_of(*one); }};
+    }
+    auto *all = g.add_input<T[]>(d.size, d.name, d.types, d.dimensions);
+    return {all, [all] {
+                nb::list list;
+                for (const auto &element : *all) list.append(object_of(element));
+                return nb::object(list);
+            }};
+}
+
+HeldInput hold_scalar_input(GeneratorBase &g, const Declared &d) {
+    if (!d.is_array) {
+        // Has no dimensions, so that the form of Buffers does not fit.
+        auto *one = g.add_input<Expr>(d.name, std::vector<Type>(d.types));
+        return {one, [one] { return scalar_of(*one, 0, *one); }};
+    }
+    auto *all = g.add_input<Expr[]>(d.size, d.name, d.types);
+    return {all, [all] {
+                nb::list list;
+                for (size_t i = 0; i < all->size(); i++)
+                    list.append(scalar_of(*all, i, (*all)[i]));
+                return nb::object(list);
+            }};
+}
+
+struct HeldOutput {
+    GeneratorOutput *output = nullptr;
+    std::function<nb::object()> value;
+    std::function<void(nb::handle)> assign;  // a Func, or a list of them
+};
+
+std::vector<Func> funcs_of(nb::handle objects) {
+    std::vector<Func> funcs;
+    for (const nb::object &f : items(objects)) funcs.push_back(to_func(f));
+    return funcs;
+}
+
+template<typename T> HeldOutput hold_output(GeneratorBase &g, const Declared &d) {
+    if (!d.is_array) {
+        auto *one = g.add_output<T>(d.name, d.types, d.dimensions);
+        return {one, [one] { return nb::cast(typename detail::OutputElement<T>::type(*one)); },
+                [one](nb::handle f) { *one = to_func(f); }};
+    }
+    auto *all = g.add_output<T[]>(d.size, d.name, d.types, d.dimensions);
+    return {all,
+            [all] {
+                nb::list list;
+                for (const auto &element : *all) list.append(nb::cast(element));
+                return nb::object(list);
+            },
+            [all](nb::handle funcs) { *all = funcs_of(funcs); }};
+}
+
+// ---- The generator ----
+
+// Returns the message of an exception of Python's, with the user's line.
+std::string message_of(const nb::python_error &e) {
+    return nb::cast<std::string>(
+        nb::module_::import_("tessera._generator").attr("_message_of")(e.value(), e.traceback()));
+}
+
+// A generator whose parameters, inputs, outputs and functions an object of Python has, an instance
+// of generator.py's Generator. Made within a GeneratorBase::Construction.
+class PythonGenerator final : public GeneratorBase {
+public:
+    // Of an object that owns this one.
+    explicit PythonGenerator(nb::handle of) : object(of) { declare_all(); }
+    // Which owns a new object of the class.
+    struct OfClass {
+        nb::handle type;
+    };
+    explicit PythonGenerator(OfClass of)
+        : owned(of.type.attr("__new__")(of.type)), object(owned) {
+        owned.attr("_begin")(nb::cast(this, nb::rv_policy::reference));
+        declare_all();
+    }
+    ~PythonGenerator() override {
+        nb::gil_scoped_acquire gil;
+        // Whoever has kept the object finds no generator there.
+        if (owned.is_valid()) nb::setattr(owned, "_core", nb::none());
+        params.clear();
+        inputs.clear();
+        outputs.clear();
+        scalars.clear();
+        owned.reset();
+    }
+
+    void declare(const std::string &name, nb::handle field) {
+        if (field.attr("kind").equal(nb::str("parameter"))) {
+            params.emplace(name, make_param(name, field));
+            return;
+        }
+        const Declared d(name, field);
+        if (nb::cast<bool>(field.attr("is_output"))) {
+            outputs.emplace(name, d.kind == "buffer" ? hold_output<Buffer<>>(*this, d)
+                                  : d.kind == "func" ? hold_output<Func>(*this, d)
+                                                     : hold_output<Expr>(*this, d));
+            return;
+        }
+        inputs.emplace(name, d.kind == "buffer" ? hold_input<Buffer<>>(*this, d)
+                             : d.kind == "func" ? hold_input<Func>(*this, d)
+                                                : hold_scalar_input(*this, d));
+        if (d.kind == "scalar") scalars.emplace_back(name, d.field);
+    }
+
+    nb::object param_value(const std::string &name) const { return params.at(name).value(); }
+    nb::object input_value(const std::string &name) const { return inputs.at(name).value(); }
+    nb::object output_value(const std::string &name) const { return outputs.at(name).value(); }
+    void assign_output(const std::string &name, nb::handle funcs) {
+        outputs.at(name).assign(funcs);
+    }
+    GeneratorArgument &argument(const std::string &name) const {
+        if (const auto input = inputs.find(name); input != inputs.end())
+            return *input->second.input;
+        return *outputs.at(name).output;
+    }
+
+    Location written;  // of its class
+
+private:
+    void declare_all() {
+        const nb::object at = object.attr("_written");
+        if (!at.is_none()) written = nb::cast<Location>(at);
+        const nb::object fields = object.attr("_fields")();
+        for (nb::handle pair : fields)
+            declare(nb::cast<std::string>(pair[0]), nb::object(pair[1]));
+    }
+    void configure() override { call("_configure"); }
+    void generate() override {
+        set_scalar_facts();
+        call("_generate");
+    }
+    void schedule() override { call("_schedule"); }
+    void call(const char *method) {
+        nb::gil_scoped_acquire gil;
+        try {
+            object.attr(method)();
+        } catch (const nb::python_error &e) {
+            // A caller in Python gets the exception itself.
+            if (owned.is_valid()) throw CompileError(message_of(e));
+            throw;
+        }
+    }
+    // Defaults and ranges of numbers that the compiled function takes.
+    void set_scalar_facts() {
+        nb::gil_scoped_acquire gil;
+        for (const auto &[name, field] : scalars) {
+            for (const Argument &a : inputs.at(name).input->arguments()) {
+                const nb::object value = field.attr("default"), min = field.attr("min"),
+                                 max = field.attr("max");
+                Param<> p(a.parameter);
+                if (!min.is_none() || !max.is_none())
+                    p.set_range(min.is_none() ? Expr() : cast(p.type(), to_expr(min)),
+                                max.is_none() ? Expr() : cast(p.type(), to_expr(max)), written);
+                if (value.is_none()) continue;
+                const uint64_t bits = number_bits(p.type(), value, [&] { return "input " + name; });
+                detail::set_scalar(*a.parameter, p.type(), bits, written);
+            }
+        }
+    }
+
+    nb::object owned;
+    nb::handle object;
+    std::map<std::string, HeldParam> params;
+    std::map<std::string, HeldInput> inputs;
+    std::map<std::string, HeldOutput> outputs;
+    std::vector<std::pair<std::string, nb::object>> scalars;
+};
+
+InputValue input_value(nb::handle given, const std::string &input) {
+    if (nb::isinstance<Func>(given)) return nb::cast<Func &>(given);
+    if (nb::isinstance<ImageParam>(given)) return nb::cast<ImageParam &>(given);
+    if (nb::isinstance<Buffer<>>(given) || is_array(given))
+        return InputValue(to_buffer(given, [&] { return "input " + input; }), here());
+    return to_expr(given);
+}
+
+void bind_inputs(PythonGenerator &g, nb::handle values) {
+    called_at(here(), [&] {
+        g.configure_now();
+        std::vector<InputValues> all;
+        size_t i = 0;
+        for (nb::handle given : values) {
+            const auto &inputs = g.generator_inputs();
+            const ArgumentShape shape =
+                i < inputs.size() ? inputs[i]->shape() : ArgumentShape();
+            i++;
+            std::vector<InputValue> elements;
+            if (shape.is_array)
+                for (nb::handle e : given) elements.push_back(input_value(e, shape.name));
+            else
+                elements.push_back(input_value(given, shape.name));
+            all.emplace_back(elements);
+        }
+        g.bind_inputs(all);
+    });
+}
+
+void set_params(PythonGenerator &g, nb::handle params) {
+    for (nb::handle pair : params.attr("items")()) {
+        const std::string name = nb::cast<std::string>(pair[0]);
+        const nb::object value = pair[1];
+        if (nb::isinstance<LoopLevel>(value))
+            g.set_generator_param(name, nb::cast<LoopLevel &>(value));
+        else
+            g.set_generator_param(name, text_of(value));
+    }
+}
+
+// ---- The command line ----
+
+// Generators that scripts register, and those of plugins.
+class PythonSource final : public GeneratorSource {
+public:
+    std::vector<std::string> names() const override {
+        std::vector<std::string> all = GeneratorRegistry::names();
+        nb::gil_scoped_acquire gil;
+        for (nb::handle name : registered()) all.push_back(nb::cast<std::string>(name));
+        std::ranges::sort(all);
+        return all;
+    }
+    std::unique_ptr<GeneratorBase> create(const std::string &name,
+                                          const GeneratorContext &context) const override {
+        nb::gil_scoped_acquire gil;
+        const nb::object all = registered();
+        if (!nb::cast<bool>(all.attr("__contains__")(name)))
+            return GeneratorRegistry::create(name, context);
+        const nb::object entry = all[nb::str(name.c_str())];
+        try {
+            const GeneratorBase::Construction construction(name, context);
+            auto made =
+                std::make_unique<PythonGenerator>(PythonGenerator::OfClass{nb::object(entry[0])});
+            set_params(*made, entry[1]);
+            return made;
+        } catch (const nb::python_error &e) {
+            throw CompileError(message_of(e));
+        }
+    }
+
+private:
+    static nb::object registered() {
+        return nb::module_::import_("tessera._generator").attr("_registered");
+    }
+};
+
+int run_main(const std::vector<std::string> &arguments) {
+    nb::gil_scoped_release no_gil;
+    return run_generator_command(arguments, std::cout, std::cerr, PythonSource());
+}
+
+}  // namespace
+
+void bind_generator(nb::module_ &m) {
+    nb::class_<Location>(m, "_Location");
+    m.def("_here", &here);
+    nb::class_<GeneratorArgument>(m, "GeneratorArgument",
+                                  "An input or output of a generator, in configure().")
+        .def("name", [](const GeneratorArgument &a) { return a.shape().name; })
+        .def(
+            "set_type",
+            [](GeneratorArgument &a, nb::handle types) {
+                ArgumentTypes all;
+                for (const nb::object &t : items(types)) all.push_back(to_type(t));
+                called_at(here(), [&] { a.set_types(all); });
+            },
+            "type"_a, "Sets the type that is open; a list of them where there are several values.")
+        .def(
+            "set_dimensions",
+            [](GeneratorArgument &a, int dimensions) {
+                called_at(here(), [&] { a.set_dimensions(dimensions); });
+            },
+            "dimensions"_a, "Sets the number of dimensions, which is open.")
+        .def(
+            "set_count",
+            [](GeneratorArgument &a, int count) {
+                called_at(here(), [&] { a.set_array_size(count); });
+            },
+            "count"_a, "Sets the number of elements of an array, which is open.")
+        .def("types", [](const GeneratorArgument &a) -> std::vector<Type> { return a.shape().types; },
+             "Returns the types; none if they are open.")
+        .def("dimensions",
+             [](const GeneratorArgument &a) -> std::optional<int> {
+                 const int known = a.shape().dimensions;
+                 return known == ArgumentShape::open ? std::nullopt : std::optional(known);
+             }, "Returns the number of dimensions; None if it is open.");
+    nb::class_<OutputBuffer, Func>(m, "_OutputBuffer",
+                                   "The Func of an output, whose buffer the caller passes.")
+        .def(
+            "dim", [](const OutputBuffer &o, int i) { return o.dim(i, here()); }, "dimension"_a)
+        .def("left", [](const OutputBuffer &o) { return o.left(here()); })
+        .def("right", [](const OutputBuffer &o) { return o.right(here()); })
+        .def("top", [](const OutputBuffer &o) { return o.top(here()); })
+        .def("bottom", [](const OutputBuffer &o) { return o.bottom(here()); })
+        .def("width", [](const OutputBuffer &o) { return o.width(here()); })
+        .def("height", [](const OutputBuffer &o) { return o.height(here()); })
+        .def("channels", [](const OutputBuffer &o) { return o.channels(here()); })
+        .def(
+            "set_host_alignment",
+            [](OutputBuffer &o, int bytes) -> OutputBuffer & {
+                return o.set_host_alignment(bytes, here());
+            },
+            "bytes"_a, nb::rv_policy::none);
+
+    nb::class_<PythonGenerator>(m, "_Generator")
+        .def("param", &PythonGenerator::param_value)
+        .def("input", &PythonGenerator::input_value)
+        .def("output", &PythonGenerator::output_value)
+        .def("assign", &PythonGenerator::assign_output)
+        .def("argument", &PythonGenerator::argument, nb::rv_policy::reference_internal)
+        .def("add", [](PythonGenerator &g, const std::string &name, nb::handle field) {
+            called_at(here(), [&] { g.declare(name, field); });
+        })
+        .def("name", [](const PythonGenerator &g) { return g.generator_name(); })
+        .def("target", &PythonGenerator::get_target)
+        .def("autoscheduler", [](const PythonGenerator &g) { return g.context().autoscheduler_params(); })
+        .def("using_autoscheduler", &PythonGenerator::using_autoscheduler)
+        .def("add_requirement",
+             [](PythonGenerator &g, const ExprLike &condition, nb::args message) {
+                 std::vector<Expr> parts;
+                 for (nb::handle m : message)
+                     parts.push_back(PyUnicode_Check(m.ptr()) ? Expr(nb::cast<std::string>(m))
+                                                              : to_expr(m));
+                 g.add_requirement(WrittenExpr(condition.get(), here()), parts);
+             })
+        .def("set_params", [](PythonGenerator &g, nb::handle params) {
+            called_at(here(), [&] { set_params(g, params); });
+        })
+        .def("configure_now", [](PythonGenerator &g) { called_at(here(), [&] { g.configure_now(); }); })
+        .def("input_names", [](const PythonGenerator &g) {
+            std::vector<std::string> names;
+            for (const GeneratorInput *i : g.generator_inputs()) names.push_back(i->shape().name);
+            return names;
+        })
+        .def("bind_inputs", &bind_inputs)
+        .def("pipeline", [](PythonGenerator &g) {
+            const Location at = here();
+            nb::gil_scoped_release no_gil;
+            return called_at(at, [&] { return g.get_scheduled_pipeline(); });
+        })
+        .def("funcs", [](PythonGenerator &g) {
+            called_at(here(), [&] { g.get_pipeline(); });
+            nb::list all;
+            for (const GeneratorOutput *o : g.generator_outputs()) {
+                nb::list funcs;
+                for (const Func &f : o->funcs()) funcs.append(nb::cast(f));
+                all.append(o->shape().is_array ? nb::object(funcs) : nb::object(funcs[0]));
+            }
+            return all;
+        })
+        .def("arguments", &PythonGenerator::pipeline_arguments)
+        .def("compile_to_callable", [](PythonGenerator &g) {
+            const Location at = here();
+            nb::gil_scoped_release no_gil;
+            return called_at(at, [&] {
+                return g.get_scheduled_pipeline().compile_to_callable(g.pipeline_arguments(),
+                                                                      g.get_target(), at);
+            });
+        });
+    m.def("_make_generator",
+          [](nb::handle object, const std::string &name, const Target &target,
+             const AutoschedulerParams &scheduler) {
+              return called_at(here(), [&] {
+                  const GeneratorBase::Construction construction(
+                      name, GeneratorContext(target.has_unknowns() ? get_target_from_environment()
+                                                                   : target,
+                                             scheduler));
+                  return new PythonGenerator(object);
+              });
+          }, nb::rv_policy::take_ownership);
+    m.def("_generator_main", &run_main);
+    m.def("keep_on_disk", &driver::keep_on_disk, "on"_a,
+          "Says whether compiled pipelines are kept on disk for later processes; in Python they are, "
+          "unless the variable TESSERA_CACHE_DIR is empty. Returns what was said before.");
+    m.def("clear_cache", [] { driver::clear_cache(); },
+          "Forgets the pipelines that this process has compiled, but for those in use.");
+    m.def("cache_counts",
+          [] {
+              const driver::CacheCounts counts = driver::cache_counts();
+              nb::dict named;
+              named["compiled"] = counts.compiled;
+              named["found"] = counts.found;
+              named["found_on_disk"] = counts.found_on_disk;
+              named["bytes"] = counts.bytes;
+              return named;
+          },
+          "Returns how many pipelines this process has compiled, found in memory and found on disk, "
+          "and the bytes of those in memory.");
+    m.def("_create_callable",
+          [](const std::string &name, const Target &target, const AutoschedulerParams &scheduler,
+             const nb::dict &params) {
+              const Location at = here();
+              std::map<std::string, std::string> texts;
+              for (auto [key, value] : params) texts[text_of(key)] = text_of(value);
+              nb::gil_scoped_release no_gil;
+              return called_at(at, [&] {
+                  return create_callable_from_generator(GeneratorContext(target, scheduler), name,
+                                                        texts);
+              });
+          });
+}
+
+}  // namespace tessera::python

@@ -1,0 +1,465 @@
+"""Generators in Python: pipelines with parameters, compiled for other programs.
+
+    import tessera as ts
+
+    @ts.generator("brighten")
+    class Brighten:
+        factor = ts.GeneratorParam(2)
+        input = ts.InputBuffer(ts.UInt(8), 2)
+        offset = ts.InputScalar(int)
+        output = ts.OutputBuffer(ts.UInt(8), 2)
+
+        def generate(g):
+            x, y = ts.vars("x y")
+            g.output[x, y] = ts.u8_sat(ts.i32(g.input[x, y]) * g.factor + g.offset)
+
+    if __name__ == "__main__":
+        ts.main()
+
+`python brighten.py -g brighten -o . target=host factor=3` writes brighten.a and brighten.h; `--help` says what else
+there is. `Brighten.call(image, 3)` makes its Func part of another pipeline.
+"""
+import enum
+import linecache
+import os
+import sys
+import threading
+import traceback
+
+from . import _tessera
+from ._errors import Error
+from ._tessera import AutoschedulerParams, Target, Type
+
+__all__ = [
+    "Generator",
+    "GeneratorContext",
+    "GeneratorParam",
+    "InputBuffer",
+    "InputFunc",
+    "InputScalar",
+    "OutputBuffer",
+    "OutputFunc",
+    "OutputScalar",
+    "alias",
+    "create_callable_from_generator",
+    "generator",
+    "main",
+]
+
+# The generators of this process: by its name the class, and parameters that are set.
+_registered = {}
+
+
+def _text(value):
+    """Returns the value of a parameter as the command line takes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, (int, str, Type, _tessera.LoopLevel)):
+        return value
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, type):
+        return {bool: "bool", int: "int32", float: "float32"}.get(value, value)
+    return str(value)
+
+
+class _Field:
+    """What a class of generators declares; its instances have a value in its place."""
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __set__(self, instance, value):
+        raise AttributeError(f"{self.name} of a generator cannot be assigned to")
+
+
+class GeneratorParam(_Field):
+    """A number, text, Type, LoopLevel or member of an Enum that whoever runs the generator may set: factor=3.
+
+    The class of the default is that of all values. `min` and `max` limit a number, `choices` are the texts that are
+    allowed.
+    """
+
+    kind = "parameter"
+
+    def __init__(self, default, min=None, max=None, choices=None):
+        self.enum = type(default) if isinstance(default, enum.Enum) else None
+        self.default, self.min, self.max, self.choices = default, min, max, choices
+        if self.enum:
+            self.default, self.choices = default.name, [member.name for member in self.enum]
+        elif isinstance(default, type):
+            self.default = {bool: _tessera.Bool(), int: _tessera.Int(32), float: _tessera.Float(32)}.get(default, default)
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        value = instance._core_or_refuse().param(self.name)
+        return self.enum[value] if self.enum else value
+
+
+class _Argument(_Field):
+    """An input or output. What is None is open: configure(), or name.type= and name.dim= of the command line, say it."""
+
+    is_output = False
+
+    def __init__(self, type=None, dimensions=None, count=None):
+        listed = isinstance(type, (list, tuple))
+        self.types = [] if type is None else list(type) if listed else [type]
+        self.dimensions, self.count = dimensions, count
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        return instance._value(self.name)
+
+
+class InputBuffer(_Argument):
+    """An image that the caller passes: an ImageParam in generate().
+
+    `count` makes it a list of so many; "open" leaves their number to name.size= of the command line.
+    """
+
+    kind = "buffer"
+
+
+class InputFunc(_Argument):
+    """A Func where the generator is called by another, or an image of which what is read has to be there."""
+
+    kind = "func"
+
+
+class InputScalar(_Argument):
+    """A number that the caller passes: a Param in generate()."""
+
+    kind = "scalar"
+
+    def __init__(self, type=None, default=None, min=None, max=None, count=None):
+        super().__init__(type, 0, count)
+        self.default, self.min, self.max = default, min, max
+
+
+class _Output(_Argument):
+    is_output = True
+
+    def __set__(self, instance, value):
+        instance._assign(self.name, value)
+
+
+class OutputBuffer(_Output):
+    """A Func that generate() defines, or assigns another to; its buffer has dim(), width() and so on.
+
+    A list of types stands for a Func of several values.
+    """
+
+    kind = "buffer"
+
+
+class OutputFunc(_Output):
+    """An output whose buffer nothing is asked of."""
+
+    kind = "func"
+
+
+class OutputScalar(_Output):
+    """One number: a Func without dimensions, g.result[()] = ..."""
+
+    kind = "scalar"
+
+    def __init__(self, type=None, count=None):
+        super().__init__(type, 0, count)
+
+
+class GeneratorContext:
+    """The target and the autoscheduler that generators are made for.
+
+    >>> with GeneratorContext(Target("x86-64-linux-avx2")):
+    ...     brighten = Brighten({"factor": 3})
+    """
+
+    _of_thread = threading.local()
+
+    def __init__(self, target=None, autoscheduler=None):
+        self._target = Target(target) if isinstance(target, str) else target
+        if self._target is None:
+            self._target = _tessera.get_target_from_environment()
+        if isinstance(autoscheduler, str):
+            autoscheduler = AutoschedulerParams(autoscheduler)
+        self._autoscheduler = autoscheduler or AutoschedulerParams()
+
+    def target(self):
+        """Returns the target."""
+        return self._target
+
+    def autoscheduler_params(self):
+        """Returns the AutoschedulerParams; without a name where the generator schedules by itself."""
+        return self._autoscheduler
+
+    def __enter__(self):
+        self._stack().append(self)
+        return self
+
+    def __exit__(self, *_):
+        self._stack().pop()
+
+    @classmethod
+    def _stack(cls):
+        if not hasattr(cls._of_thread, "stack"):
+            cls._of_thread.stack = []
+        return cls._of_thread.stack
+
+    @classmethod
+    def current(cls):
+        """Returns the innermost context of this thread; without one that of the environment, or of this machine."""
+        return cls._stack()[-1] if cls._stack() else cls()
+
+
+class Generator:
+    """What @generator derives a class from. Parameters, inputs and outputs are its attributes.
+
+    configure() may add inputs and outputs; generate() defines the outputs; schedule() may schedule them. An instance
+    is used once. `generator_params` are values of parameters, and of name.type, name.dim and name.size.
+    """
+
+    _name = None
+    _written = None
+
+    def __init__(self, generator_params=None, context=None):
+        context = context or GeneratorContext.current()
+        self._begin(None)
+        self._begin(
+            _tessera._make_generator(self, self._name or type(self).__name__, context.target(), context.autoscheduler_params())
+        )
+        self._core.set_params({name: _text(value) for name, value in (generator_params or {}).items()})
+
+    # ---- For the user's methods ----
+
+    def configure(self):
+        """Adds inputs and outputs, or says what is open; unless overridden, nothing."""
+
+    def generate(self):
+        """Defines the outputs."""
+        raise NotImplementedError(f"{type(self).__name__} has no generate()")
+
+    def schedule(self):
+        """Schedules what generate() has defined; unless overridden, nothing."""
+
+    def target(self):
+        """Returns the target that the pipeline is compiled for."""
+        return self._core_or_refuse().target()
+
+    def natural_vector_size(self, type):
+        """Returns how many values of the type a vector register of the target holds."""
+        return self.target().natural_vector_size(type)
+
+    def using_autoscheduler(self):
+        """Returns True if an autoscheduler makes the schedule: then leave yours out."""
+        return self._core_or_refuse().using_autoscheduler()
+
+    def autoscheduler(self):
+        """Returns the AutoschedulerParams."""
+        return self._core_or_refuse().autoscheduler()
+
+    def context(self):
+        """Returns the GeneratorContext: for generators that this one calls."""
+        return GeneratorContext(self.target(), self.autoscheduler())
+
+    def add_requirement(self, condition, *message):
+        """Requires that the caller meets the condition; else the compiled function fails with the message."""
+        self._core_or_refuse().add_requirement(condition, *message)
+
+    def add_input(self, name, input):
+        """Adds an input, in configure(): add_input("mask", InputBuffer(bool, 2))."""
+        self._add(name, input, _Argument, "an input")
+
+    def add_output(self, name, output):
+        """Adds an output, in configure()."""
+        self._add(name, output, _Output, "an output")
+
+    # ---- For callers ----
+
+    @classmethod
+    def call(cls, *inputs, generator_params=None, **by_name):
+        """Returns the outputs as Funcs, one or a tuple, of these inputs, which are in order or have names.
+
+        A Func, ImageParam, Buffer or array stands for a buffer, a number, Expr or Param for a number.
+        """
+        made = cls(generator_params)
+        made._core.configure_now()
+        names = made._core.input_names()
+        given = list(inputs)
+        for name in names[len(inputs) :]:
+            if name not in by_name:
+                raise TypeError(f"{made._core.name()}: the input {name} is missing; it has {', '.join(names)}")
+            given.append(by_name.pop(name))
+        if by_name or len(given) > len(names):
+            extra = f"no input {next(iter(by_name))}" if by_name else f"{len(names)} inputs, not {len(given)}"
+            raise TypeError(f"{made._core.name()} has {extra}; it has {', '.join(names)}")
+        made._core.bind_inputs(given)
+        funcs = made._core.funcs()
+        return funcs[0] if len(funcs) == 1 else tuple(funcs)
+
+    def compile_to_callable(self):
+        """Returns the pipeline, compiled for this process: a Callable of the inputs and outputs."""
+        return self._core_or_refuse().compile_to_callable()
+
+    def pipeline(self):
+        """Returns the Pipeline, scheduled by the autoscheduler if there is to be one."""
+        return self._core_or_refuse().pipeline()
+
+    def arguments(self):
+        """Returns the arguments of the compiled function but for the outputs: for compile_to() of the Pipeline."""
+        self.pipeline()
+        return self._core.arguments()
+
+    # ---- For the core ----
+
+    def _begin(self, core):
+        self.__dict__.update(_core=core, _values={}, _added={})
+
+    def _core_or_refuse(self):
+        core = self.__dict__.get("_core")
+        if core is None:
+            raise Error(f"{type(self).__name__} is no generator that is being made, or its pipeline is complete")
+        return core
+
+    @classmethod
+    def _fields(cls):
+        """Returns the name and field of each declaration, bases first."""
+        fields = {}
+        for base in reversed(cls.__mro__):
+            for name, field in vars(base).items():
+                if isinstance(field, _Field):
+                    fields[name] = field
+                elif name in fields:
+                    del fields[name]
+        return list(fields.items())
+
+    def _add(self, name, field, wanted, what):
+        if not isinstance(field, wanted) or (wanted is _Argument and field.is_output):
+            raise TypeError(f"add: {field!r} is not {what}")
+        if hasattr(type(self), name):
+            raise AttributeError(f"{type(self).__name__} has an attribute {name} already")
+        field.name = name
+        self._core_or_refuse().add(name, field)
+        self._added[name] = field
+
+    def __getattr__(self, name):
+        added = self.__dict__.get("_added") or {}
+        if name in added:
+            return self._value(name)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+
+    def __setattr__(self, name, value):
+        field = (self.__dict__.get("_added") or {}).get(name)
+        if field is not None:
+            return field.__set__(self, value)
+        object.__setattr__(self, name, value)
+
+    def _value(self, name):
+        if name in self._values:
+            return self._values[name]
+        return self._core_or_refuse().argument(name)
+
+    def _assign(self, name, value):
+        if name not in self._values:
+            raise AttributeError(f"the output {name} can be assigned to in generate()")
+        self._values[name] = value
+        self._core.assign(name, value)
+
+    def _arguments(self):
+        return [pair for pair in [*self._fields(), *self._added.items()] if isinstance(pair[1], _Argument)]
+
+    def _generate(self):
+        core = self._core_or_refuse()
+        for name, field in self._arguments():
+            self._values[name] = core.output(name) if field.is_output else core.input(name)
+        with self.context():  # of the generators that this one calls
+            self.generate()
+
+    def _configure(self):
+        with self.context():
+            self.configure()
+
+    def _schedule(self):
+        with self.context():
+            self.schedule()
+
+
+def _default_name(cls):
+    return cls.__qualname__ if cls.__module__ == "__main__" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def generator(name=None):
+    """Registers a class as a generator: @generator("brighten"). Another one of that name is replaced.
+
+    Without a name it is that of the class, after its module's unless it is the script itself. The class need not
+    derive from Generator.
+    """
+
+    def register(cls):
+        if not issubclass(cls, Generator):
+            members = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+            cls = type(cls.__name__, (cls, Generator), members)
+        cls._name = name if isinstance(name, str) else _default_name(cls)
+        cls._written = _tessera._here()
+        _registered[cls._name] = (cls, {})
+        return cls
+
+    if isinstance(name, type):
+        return register(name)
+    return register
+
+
+def alias(**names):
+    """Registers a generator under more names, with parameters set: @alias(half={"factor": 2})."""
+
+    def register(cls):
+        if not (isinstance(cls, type) and issubclass(cls, Generator)):
+            raise TypeError("@alias stands above @generator")
+        for name, params in names.items():
+            _registered[name] = (cls, {param: _text(value) for param, value in params.items()})
+        return cls
+
+    return register
+
+
+def create_callable_from_generator(context, name, generator_params=None):
+    """Returns the pipeline of the generator of this name, compiled for this process. `context`: or a Target."""
+    if not isinstance(context, GeneratorContext):
+        context = GeneratorContext(context)
+    params = {param: _text(value) for param, value in (generator_params or {}).items()}
+    if name in _registered:
+        cls, given = _registered[name]
+        return cls({**given, **params}, context).compile_to_callable()
+    return _tessera._create_callable(name, context.target(), context.autoscheduler_params(), params)
+
+
+def main(arguments=None):
+    """Runs the command line of generators with sys.argv, or these words, and exits: with 1 after a failure.
+
+    `-h` describes it, and the generators that are registered.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    sys.stdout.flush()
+    code = _tessera._generator_main([str(word) for word in words])
+    sys.exit(code)
+
+
+def _message_of(error, tb):
+    """Returns one sentence of an exception, with the user's line."""
+    package = os.path.join(os.path.dirname(__file__), "")
+    text = getattr(error, "message", None) if isinstance(error, Error) else None
+    where = (error.filename, error.lineno) if text is not None and error.filename else None
+    frames = [f for f in traceback.extract_tb(tb) if not f.filename.startswith(package)]
+    if text is None:
+        text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    if where is None and isinstance(error, SyntaxError):
+        return text
+    if where is None and frames:
+        where = (frames[-1].filename, frames[-1].lineno)
+    if where is None:
+        return text
+    source = linecache.getline(*where).strip()
+    return f"{os.path.basename(where[0])}:{where[1]}: {text}" + (f"\n  {source}" if source else "")
