@@ -112,6 +112,11 @@ void bind_buffer(nb::module_ &m);
 void bind_params(nb::module_ &m);
 void bind_func(nb::module_ &m);
 void bind_pipeline(nb::module_ &m);
+void bind_notebook(nb::module_ &m);
+
+// Returns the lowered or conceptual statement as a text that notebooks show with its structure.
+nb::str as_statement(const Pipeline &p, OutputFileType type, const Target &target,
+                     const Location &at);
 
 }  // namespace tessera::python
 

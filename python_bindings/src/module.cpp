@@ -13,4 +13,5 @@ NB_MODULE(_tessera, m) {
     bind_params(m);
     bind_pipeline(m);
     bind_func(m);
+    bind_notebook(m);
 }

@@ -149,12 +149,20 @@ template<typename C> void define_texts(nb::class_<C> &c) {
     for (const auto &[name, type] : texts) {
         c.def(
             name,
-            [type = type](C &f, const Target &target) {
+            [type = type](C &f, const Target &target) -> nb::str {
                 const Location at = here();
-                nb::gil_scoped_release no_gil;
-                return pipeline_of(f, at).compile_to_string(type, {}, "", target, at);
+                if (type == OutputFileType::stmt || type == OutputFileType::conceptual_stmt)
+                    return as_statement(pipeline_of(f, at), type, target, at);
+                std::string text;
+                {
+                    nb::gil_scoped_release no_gil;
+                    text = pipeline_of(f, at).compile_to_string(type, {}, "", target, at);
+                }
+                return nb::str(text.data(), text.size());
             },
-            "target"_a = Target(), "Returns what compile_to() writes, as a string.");
+            "target"_a = Target(),
+            "Returns what compile_to() writes, as a string; notebooks show statements with loops "
+            "that fold.");
         c.def(
             str("compile_to_", name).c_str(),
             [type = type](C &f, const std::string &path, nb::handle arguments,

@@ -46,6 +46,36 @@ def lambda_func(*args):
     return f
 
 
+def show(*pictures, titles=()):
+    """Shows Buffers and arrays side by side in a notebook, each with its title: show(before, after, titles=["a", "b"]).
+
+    Raises TypeError if there are more titles than pictures.
+
+    >>> ts.show(np.zeros((2, 3), np.uint8), titles=["black"])
+    black: shape (2, 3), dtype uint8, min 0, mean 0, max 0
+    """
+    from . import _notebook
+
+    return _notebook.show(*pictures, titles=titles)
+
+
+def _shown(page):
+    """Returns a method that makes what a notebook shows of an object: by this function of a module that is only
+    imported then."""
+    def method(self):
+        from . import _notebook
+
+        return getattr(_notebook, page)(self)
+
+    return method
+
+
+Func._repr_html_ = _shown("of_func")
+Pipeline._repr_html_ = _shown("of_pipeline")
+Buffer._repr_html_ = _shown("of_buffer")
+Buffer._repr_png_ = _shown("png_of_buffer")
+
+
 def evaluate(expression):
     """Returns the number that an expression without Vars is; of a tuple a tuple of numbers."""
     f = Func()

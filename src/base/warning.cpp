@@ -1,5 +1,6 @@
 #include "base/warning.h"
 #include "base/dialect.h"
+#include "base/places_in_messages.h"
 #include <cstdio>
 #include <mutex>
 #include <utility>
@@ -27,6 +28,7 @@ WarningHandler set_warning_handler(WarningHandler handler) {
 void warn(const Location &at, const std::string &what) {
     // Put together as errors are, and passed to nobody who waits for those of programs.
     std::string message = RuntimeError(at, what).what();
+    remembered_place(at);
     WarningHandler handler;
     {
         std::lock_guard lock(warnings().mutex);

@@ -18,7 +18,7 @@ WarningHandler set_warning_handler(WarningHandler handler);
 using ErrorObserver = std::function<void(const std::string &message)>;
 ErrorObserver set_error_observer(ErrorObserver observer);
 
-// The message begins with the place, as that of a CompileError.
+// The message begins with the place, as that of a CompileError; place_in() finds its file.
 void warn(const Location &at, const std::string &what);
 
 }  // namespace tessera

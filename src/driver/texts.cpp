@@ -131,9 +131,8 @@ ir::Module lower_for(const program::Program &program, const Target &target,
     return module;
 }
 
-std::string to_conceptual_text(const program::Program &program, const Target &target) {
-    const lower::Lowering lowering = lower::conceptual(lower::nests(program, target));
-    return with_large_stack([&] { return ir::to_string(lowering.function.body); });
+ir::Stmt conceptual_stmt(const program::Program &program, const Target &target) {
+    return lower::conceptual(lower::nests(program, target)).function.body;
 }
 std::string loop_nest(const program::Program &program, const Target &target) {
     const lower::Lowering lowering = lower::nests(program, target);
