@@ -67,7 +67,10 @@ def _ranks(nodes, sources):
 
 
 def _rows(nodes, sources):
-    """Returns the rows of the graph. Within one, each stands below what it reads, as far as that is possible."""
+    """Returns the rows of the graph, and each edge as what it passes: where it crosses a row, that has a gap for it.
+
+    Within a row, each stands below what it reads, as far as that is possible.
+    """
     rank = _ranks(nodes, sources)
     # An image stands right above the first stage that reads it.
     for name in nodes:
@@ -75,16 +78,25 @@ def _rows(nodes, sources):
         if not sources[name] and readers:
             rank[name] = max(0, min(readers) - 1)
     rows = [[n for n in nodes if rank[n] == r] for r in range(1 + max(rank.values(), default=0))]
+    pairs = [(s, n) for n in nodes for s in sources[n] if s != n and s in rank]
+    has_gaps = sum(rank[n] - rank[s] for s, n in pairs) < 300
+    above, edges = {n: list(sources[n]) for n in nodes}, []
+    for s, n in pairs:
+        gaps = [(s, n, r) for r in range(rank[s] + 1, rank[n])] if has_gaps else []
+        for gap, before in zip(gaps, [s, *gaps]):
+            rows[gap[2]].append(gap)
+            above[gap] = [before]
+        edges.append([s, *gaps, n])
     place = {}
     for row in rows:
         def wanted(name):
-            above = [place[s] for s in sources[name] if s in place]
-            return sum(above) / len(above) if above else len(place)
+            places = [place[s] for s in above[name] if s in place]
+            return sum(places) / len(places) if places else 0
 
         row.sort(key=wanted)
         for i, name in enumerate(row):
             place[name] = i - (len(row) - 1) / 2
-    return [row for row in rows if row]
+    return rows, edges
 
 
 _HEIGHT, _GAP_X, _GAP_Y = 36, 16, 28
@@ -92,6 +104,7 @@ _HEIGHT, _GAP_X, _GAP_Y = 36, 16, 28
 
 def _placed(rows, width):
     """Returns the middle of the upper side of each node, and the size of the picture."""
+    width = {**{gap: 6 for row in rows for gap in row}, **width}
     row_width = [sum(width[n] for n in row) + _GAP_X * (len(row) - 1) for row in rows]
     total = max(row_width) + 16
     at = {}
@@ -103,12 +116,20 @@ def _placed(rows, width):
     return at, total, 16 + len(rows) * (_HEIGHT + _GAP_Y) - _GAP_Y
 
 
-def _edge(source, reader):
-    (x0, y0), (x1, y1) = source, reader
-    y0, y1 = y0 + _HEIGHT, y1 - 5
-    bend = (y1 - y0) / 2
-    return (f'<path d="M{x0:.0f} {y0:.0f}C{x0:.0f} {y0 + bend:.0f} {x1:.0f} {y1 - bend:.0f} {x1:.0f} {y1:.0f}" '
-            'marker-end="url(#ts-arrow)"/>')
+def _edge(points):
+    """Returns the curve from the lower side of the first through gaps to the upper side of the last."""
+    x, y = points[0]
+    path, y = f"M{x:.0f} {y + _HEIGHT:.0f}", y + _HEIGHT
+    for i, (x1, y1) in enumerate(points[1:], 2):
+        is_last = i == len(points)
+        y1 -= 5 * is_last
+        bend = (y1 - y) / 2
+        path += f"C{x:.0f} {y + bend:.0f} {x1:.0f} {y1 - bend:.0f} {x1:.0f} {y1:.0f}"
+        if not is_last:
+            path += f"v{_HEIGHT}"
+            y1 += _HEIGHT
+        x, y = x1, y1
+    return f'<path d="{path}" marker-end="url(#ts-arrow)"/>'
 
 
 def _node(name, stage, x, y, width):
@@ -133,13 +154,17 @@ def _graph(stages):
     if len(nodes) > 150:
         return f"<p>The graph has {len(nodes)} stages: too many to be drawn.</p>"
     width = {n: max(60, 8 * len(_short(n)) + 18, 6.5 * len(_kind(by_name.get(n))) + 14) for n in nodes}
-    at, total, full = _placed(_rows(nodes, sources), width)
-    parts = [_edge(at[s], at[n]) for n in nodes for s in sources[n] if s != n and s in at]
+    rows, edges = _rows(nodes, sources)
+    at, total, full = _placed(rows, width)
+    parts = [_edge([at[n] for n in edge]) for edge in edges]
     parts += [_node(n, by_name.get(n), *at[n], width[n]) for n in nodes]
-    return (f'<div class="tessera-graph"><svg width="{total:.0f}" height="{full:.0f}" '
+    graph = (f'<div class="tessera-graph"><svg width="{total:.0f}" height="{full:.0f}" '
             f'viewBox="0 0 {total:.0f} {full:.0f}" role="img"><defs><marker id="ts-arrow" viewBox="0 0 8 8" '
             'refX="4" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
             f'{"".join(parts)}</svg></div>\n')
+    if len(nodes) <= 40:
+        return graph
+    return f'<details><summary><span class="code">the graph of {len(nodes)} stages</span></summary>{graph}</details>\n'
 
 
 def _short(name):
