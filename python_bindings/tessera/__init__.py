@@ -13,6 +13,7 @@ import atexit as _atexit
 import ctypes as _ctypes
 import glob as _glob
 import os as _os
+from collections.abc import Callable as _Callable, Sequence as _Sequence
 
 # By its path: a library of the same name elsewhere is not meant.
 for _library in _glob.glob(_os.path.join(_os.path.dirname(__file__), "libtessera.so*")):
@@ -46,7 +47,7 @@ def lambda_func(*args):
     return f
 
 
-def show(*pictures, titles=()):
+def show(*pictures: object, titles: "_Sequence[str]" = ()) -> object:
     """Shows Buffers and arrays side by side in a notebook, each with its title: show(before, after, titles=["a", "b"]).
 
     Raises TypeError if there are more titles than pictures.
@@ -59,10 +60,10 @@ def show(*pictures, titles=()):
     return _notebook.show(*pictures, titles=titles)
 
 
-def _shown(page):
+def _shown(page: str) -> "_Callable[[object], object]":
     """Returns a method that makes what a notebook shows of an object: by this function of a module that is only
     imported then."""
-    def method(self):
+    def method(self: object) -> object:
         from . import _notebook
 
         return getattr(_notebook, page)(self)
