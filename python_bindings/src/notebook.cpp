@@ -34,7 +34,7 @@ std::vector<std::string> images_of(const program::FunctionContents &f) {
     std::vector<std::string> names;
     const auto add = [&](const ir::Call &call) {
         const std::string name = call.callee.text();
-        if (call.call_kind == ir::CallKind::Image && std::ranges::find(names, name) == names.end())
+        if (call.call_kind == CallKind::Image && std::ranges::find(names, name) == names.end())
             names.push_back(name);
     };
     for (const program::DefinitionRef &d : f.stages) {
