@@ -31,9 +31,11 @@ int main() {
     std::cout << brighter.value() << "\n";
 
     // Mistakes name the line of the definition that they are about.
+    Func wrong("wrong");
+    wrong(x, y) = x + y;
     bool refused = false;
     try {
-        brighter(x) = 1;
+        wrong(x) = 1;
     } catch (const CompileError &e) {
         std::cout << e.what() << "\n";
         refused = e.where().line == uint32_t(__LINE__ - 3);

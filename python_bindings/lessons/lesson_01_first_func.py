@@ -52,8 +52,10 @@ assert bright.dtype == np.uint8
 
 # %%
 print(brighter.value())
+wrong = ts.Func("wrong")
+wrong[x, y] = x + y
 try:
-    brighter[x] = 1
+    wrong[x] = 1
 except ts.CompileError as error:
     print(error)
     assert error.lineno is not None and error.filename is not None

@@ -20,6 +20,7 @@ struct StageText {
 struct FuncText {
     std::string name, compute_level;
     std::vector<std::string> args, types, callees, images;
+    std::vector<std::pair<std::string, std::string>> aliases;  // of images: (name, image)
     std::vector<StageText> definitions;
     bool is_output = false, is_extern = false;
 };
@@ -28,6 +29,22 @@ std::string text_of(const std::vector<ir::Expr> &all) {
     std::vector<std::string> texts;
     for (const ir::Expr &e : all) texts.push_back(ir::brief(e, longest_definition));
     return texts.size() == 1 ? texts[0] : str("(", join(texts), ")");
+}
+
+// Returns the image that an inlined function is another name of, as one of an ImageParam is; an
+// empty text if it is none.
+std::string image_behind(const program::FunctionContents &f) {
+    if (f.stages.size() != 1 || f.has_extern_definition()) return "";
+    const program::Definition &d = *f.stages[0];
+    if (!f.schedule.compute_level.means_inlined() || d.values.size() != 1) return "";
+    const auto *call = d.values[0].as<ir::Call>();
+    if (!call || call->call_kind != CallKind::Image || call->args.size() != f.args.size())
+        return "";
+    for (size_t i = 0; i < f.args.size(); i++) {
+        const auto *arg = call->args[i].as<ir::Variable>();
+        if (!arg || arg->name != f.args[i]) return "";
+    }
+    return call->callee.text();
 }
 
 std::vector<std::string> images_of(const program::FunctionContents &f) {
@@ -52,9 +69,14 @@ FuncText describe(const program::FunctionContents &f) {
     text.compute_level = str(f.schedule.compute_level);
     for (const Symbol &a : f.args) text.args.push_back(a.text());
     for (const Type &t : f.types) text.types.push_back(str(t));
-    for (const program::FunctionRef &g : program::direct_callees(f))
-        text.callees.push_back(g->name.text());
     text.images = images_of(f);
+    for (const program::FunctionRef &g : program::direct_callees(f)) {
+        const std::string image = image_behind(*g);
+        std::vector<std::string> &names = image.empty() ? text.callees : text.images;
+        const std::string name = image.empty() ? g->name.text() : image;
+        if (!image.empty()) text.aliases.emplace_back(g->name.text(), image);
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
     for (const program::DefinitionRef &d : f.stages) {
         if (d->values.empty()) continue;
         std::vector<std::string> args;
@@ -69,9 +91,11 @@ std::vector<FuncText> describe(const program::Program &program) {
         const program::ProgramCopy copy = program::copy_reachable(program);
         std::vector<FuncText> all;
         for (const program::FunctionRef &f : copy.environment.order) {
+            const auto is_it = [&](const program::FunctionRef &o) { return o->name == f->name; };
+            const bool is_output = std::ranges::any_of(copy.program.outputs, is_it);
+            if (!is_output && !image_behind(*f).empty()) continue;
             all.push_back(describe(*f));
-            for (const program::FunctionRef &o : copy.program.outputs)
-                all.back().is_output |= o->name == f->name;
+            all.back().is_output = is_output;
         }
         return all;
     });
@@ -89,6 +113,7 @@ nb::list as_list(const std::vector<FuncText> &funcs) {
         d["types"] = f.types;
         d["callees"] = f.callees;
         d["images"] = f.images;
+        d["aliases"] = f.aliases;
         d["definitions"] = definitions;
         d["level"] = f.compute_level;
         d["is_output"] = f.is_output;
@@ -111,8 +136,9 @@ nb::str as_statement(const Pipeline &p, OutputFileType type, const Target &targe
         } else {
             called_at(at, [&] {
                 run_on_large_stack([&] {
-                    const ir::Stmt s =
-                        driver::conceptual_stmt(p.program(at), driver::file_target(target));
+                    const ir::Module m =
+                        driver::conceptual(p.program(at), driver::file_target(target));
+                    const ir::Stmt &s = m.functions[0].body;
                     text = ir::to_string(s), html = ir::to_html(s);
                 });
             });

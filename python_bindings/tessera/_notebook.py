@@ -26,8 +26,9 @@ _STYLE = """
 .tessera table { border-collapse: collapse; color: var(--text); background: none }
 .tessera td, .tessera th { padding: .1em .9em .1em 0; text-align: left; border: none; background: none }
 .tessera th { color: var(--dim); font-weight: normal }
-.tessera figure { margin: .3em .8em .3em 0; display: inline-block; vertical-align: top }
-.tessera figcaption { color: var(--dim); font-size: 12px }
+.tessera figure { margin: .3em 1.2em .3em 0; display: inline-table; vertical-align: top; min-width: 14em }
+.tessera figcaption { color: var(--dim); font-size: 12px; display: table-caption; caption-side: bottom }
+.tessera figcaption strong { color: var(--text); display: block }
 .tessera img { image-rendering: pixelated; display: block; max-width: 100% }
 .tessera .directive { padding-left: 2.2em; color: var(--dim) }
 .tessera .error { color: var(--parallel); white-space: pre-wrap }
@@ -202,7 +203,8 @@ def _directives(pipeline, stages):
         if not subject or re.match(r"(?:Var|RVar|ImageParam|Expr) ", statement):
             continue
         name = funcs.get(subject[1], subject[1])
-        found.setdefault(name, []).append(re.sub(r"\s*\n\s*", "", statement))
+        statement = re.sub(r"\s*\n\s*", "", statement)
+        found.setdefault(name, []).append(statement.replace(", TailStrategy::Auto", ""))
     return found
 
 
@@ -215,6 +217,8 @@ def _code(text, most=None):
 def _stage_details(stage, directives, most):
     lines = []
     for left, right in stage["definitions"]:
+        for alias, image in stage["aliases"]:
+            right = re.sub(rf"(?<![\w.]){re.escape(alias)}(?=\()", lambda _: image, right)
         definition = f"{_code(left)} = {_code(_plain(right), most)}"
         lines.append(f'<div class="line"><span class="code">{definition}</span></div>\n')
     if stage["is_extern"]:
@@ -234,8 +238,16 @@ _CLASSES = {"parallel": "parallel", "vectorized": "vectorized", "unrolled": "unr
 
 def _nest(text):
     """Returns a loop nest with bodies that fold."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    depth = [(len(line) - len(line.lstrip())) // 2 for line in lines]
+    lines, depth, left_out = [], [], []
+    for line in text.splitlines():
+        indentation = (len(line) - len(line.lstrip())) // 2
+        while left_out and left_out[-1] >= indentation:
+            left_out.pop()
+        if line.endswith(".outermost in [0, 0]:"):  # runs once, and is there for compute_at alone
+            left_out.append(indentation)
+        else:
+            lines.append(line)
+            depth.append(indentation - len(left_out))
     parts, open_bodies = [], []
     for i, line in enumerate(lines):
         while open_bodies and open_bodies[-1] >= depth[i]:
@@ -354,14 +366,17 @@ def _facts(array):
     facts = {"shape": array.shape, "dtype": array.dtype.name}
     if array.size and array.dtype.kind in "biuf":
         values = array.astype("float64") if array.dtype.kind == "f" else array
-        facts.update({"min": values.min(), "mean": f"{values.mean(dtype='float64'):.6g}", "max": values.max()})
+        least, most = values.min(), values.max()
+        if array.dtype.kind == "f":
+            least, most = f"{least:.6g}", f"{most:.6g}"
+        facts.update({"min": least, "mean": f"{values.mean(dtype='float64'):.6g}", "max": most})
     return facts
 
 
 def _figure(array, title=""):
     png = png_of(array)
     facts = " · ".join(f"{name} {html.escape(str(value))}" for name, value in _facts(array).items())
-    title = f"<b>{html.escape(title)}</b> " if title else ""
+    title = f"<strong>{html.escape(title)}</strong> " if title else ""
     if png is None:
         return f"<figure><figcaption>{title}{facts}</figcaption></figure>\n"
     small = max(1, 192 // max(_channels_last(array).shape[:2]))  # tiny ones are drawn larger

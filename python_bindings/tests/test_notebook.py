@@ -82,7 +82,7 @@ def decode_png(data):
             left, up, both = rows[j + 1, i], rows[j, i + channels], rows[j, i]
             nearest = min((abs(up - both), 0, left), (abs(left - both), 1, up), (abs(left + up - 2 * both), 2, both))[2]
             guess = [0, left, up, (left + up) // 2, nearest][raw[j, 0]]
-            rows[j + 1, i + channels] = (raw[j, 1 + i] + guess) % 256
+            rows[j + 1, i + channels] = (int(raw[j, 1 + i]) + guess) % 256
     picture = rows[1:, channels:].astype(np.uint8).reshape(height, width, channels)
     return picture[:, :, 0] if channels == 1 else picture
 
@@ -190,7 +190,7 @@ def test_a_lowered_statement_is_text_and_page():
     # What is read is the text.
     squeezed = re.sub(r"\s+", "", tags.text)
     for line in statement.splitlines()[-3:]:
-        assert re.sub(r"\s+", "", line) in squeezed
+        assert re.sub(r"[\s`]+", "", line) in squeezed  # quotes of names are left out
     assert pickle.loads(pickle.dumps(statement)) == statement
     assert_is_self_contained(out.conceptual_stmt()._repr_html_())
 
@@ -307,9 +307,9 @@ def test_errors_keep_their_place_between_processes():
 def test_what_compiled_code_refuses_has_the_file_of_its_line():
     f = ts.Func("f")
     im = ts.ImageParam(ts.Int(32), 1, "im")
-    f[x] = ts.require(im[x] > 3, im[x], "too small")
+    f[x] = ts.require(im[x] > 3, im[x], im[x] + 77)
     im.set(np.zeros(4, np.int32))
-    with pytest.raises(ts.RunError, match="too small") as caught:
+    with pytest.raises(ts.RunError, match="77") as caught:
         f.realize([4])
     assert caught.value.filename == __file__
     assert "require" in open(__file__).readlines()[caught.value.lineno - 1]

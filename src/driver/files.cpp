@@ -149,9 +149,11 @@ std::string FileWriter::contents(OutputFileType type) {
     case Type::bitcode: return code(CodeKind::Bitcode);
     case Type::c_header: return to_c_header(module(), target);
     case Type::c_source: return code(CodeKind::CSource);
-    case Type::conceptual_stmt: return ir::to_string(conceptual_stmt(*program, target));
+    case Type::conceptual_stmt:
+        return ir::to_string(conceptual(*program, target).functions[0].body);
     case Type::conceptual_stmt_html:
-        return ir::html_page(lowered().name, ir::to_html(conceptual_stmt(*program, target)));
+        return ir::html_page(lowered().name,
+                             ir::to_html(conceptual(*program, target).functions[0].body));
     case Type::cpp_stub:
         throw CompileError(signature.written,
                            "a stub calls a generator: it is not written of a Pipeline");

@@ -33,8 +33,8 @@ constexpr std::string_view style = R"(
 .tessera .line:hover, .tessera summary:hover { background: var(--shade) }
 .tessera .body { margin-left: .55em; padding-left: .9em; border-left: 1px solid var(--rule) }
 .tessera .code { flex: 1; white-space: pre-wrap; overflow-wrap: anywhere; padding-left: 2em; text-indent: -2em }
-.tessera .func, .tessera .cost { color: var(--dim); font-size: 11px; white-space: nowrap; text-align: right }
-.tessera .func { min-width: 6em } .tessera .cost { min-width: 13em }
+.tessera .func, .tessera .cost { color: var(--dim); font-size: 11px; white-space: nowrap; flex: none; text-align: right }
+.tessera .func { width: 9em; overflow: hidden; text-overflow: ellipsis } .tessera .cost { width: 19em }
 .tessera .dim { color: var(--dim) } .tessera b { color: var(--word); font-weight: 600 }
 .tessera i { font-style: normal; color: var(--number) } .tessera q { quotes: none; color: var(--string) }
 .tessera .parallel > .body { border-color: var(--parallel) } .tessera .parallel > summary b { color: var(--parallel) }
@@ -42,6 +42,7 @@ constexpr std::string_view style = R"(
 .tessera .unrolled > .body { border-color: var(--unroll) } .tessera .unrolled > summary b { color: var(--unroll) }
 .tessera .gpu > .body { border-color: var(--gpu) } .tessera .gpu > summary b { color: var(--gpu) }
 .tessera .tensor > .body { border-color: var(--tensor) } .tessera .tensor > summary b { color: var(--tensor) }
+.tessera .vector .cost { color: var(--vector) }
 .tessera .legend { padding: .3em 1.1em; color: var(--dim) } .tessera .legend span { margin-right: 1.2em }
 .tessera .legend .p { color: var(--parallel) } .tessera .legend .v { color: var(--vector) }
 .tessera .legend .u { color: var(--unroll) } .tessera .legend .g { color: var(--gpu) }
@@ -71,12 +72,15 @@ const char *class_of(LoopKind kind) {
 struct Cost {
     int64_t operations = 0, loads = 0, stores = 0;
     bool is_known = true;
+    bool is_work = false;  // there is a loop, or something that the user asked for
+    int lanes = 1;         // of what a leaf stores
 
     Cost &operator+=(const Cost &c) {
         operations += c.operations;
         loads += c.loads;
         stores += c.stores;
         is_known &= c.is_known;
+        is_work |= c.is_work;
         return *this;
     }
     std::string text() const {
@@ -88,6 +92,7 @@ struct Cost {
         add(operations, "op", "ops");
         add(loads, "load", "loads");
         add(stores, "store", "stores");
+        if (lanes > 1) parts.back() += str(" &times;", lanes);
         return join(parts);
     }
 };
@@ -100,10 +105,13 @@ public:
 private:
     void visit(const Store &s) override {
         cost.stores++;
+        cost.is_work = true;
+        cost.lanes = s.value.type().lanes();
         Visitor::visit(s);
     }
     void visit(const Provide &p) override {
         cost.stores += int64_t(p.values.size());
+        cost.is_work = true;
         Visitor::visit(p);
     }
     void visit(const Load &l) override {
@@ -115,7 +123,10 @@ private:
         Visitor::visit(c);
     }
     void visit(const IntrinsicCall &c) override { operation(c); }
-    void visit(const ExternCall &c) override { operation(c); }
+    void visit(const ExternCall &c) override {
+        cost.is_work = true;
+        operation(c);
+    }
     void visit(const VectorReduce &v) override { operation(v); }
     void visit(const Select &s) override { operation(s); }
     void visit(const Cast &c) override { operation(c); }
@@ -159,25 +170,27 @@ private:
         const int indentation = line().indentation;
         Cost cost;
         while (at < printed.lines.size() && line().indentation >= indentation) {
-            if (const size_t checks = count_checks(); checks > 3)
-                fold_checks(checks);
+            if (const size_t checks = count_alike<AssertStmt>(); checks > 3)
+                fold_alike(checks, "checks of arguments");
+            else if (const size_t names = count_alike<LetStmt>(); names > 8)
+                fold_alike(names, "values with a name");
             else
                 cost += has_body(at) ? folding() : leaf();
         }
         return cost;
     }
 
-    // Checks follow one another where a pipeline begins.
-    size_t count_checks() const {
-        const auto is_check = [this](const PrintedLine &l) {
-            return l.indentation == line().indentation && l.stmt.as<AssertStmt>();
+    // A pipeline begins with many checks, and with values that have a name.
+    template<typename T> size_t count_alike() const {
+        const auto is_alike = [this](const PrintedLine &l) {
+            return l.indentation == line().indentation && l.stmt.as<T>();
         };
         const std::span rest = std::span(printed.lines).subspan(at);
-        return size_t(std::ranges::find_if_not(rest, is_check) - rest.begin());
+        return size_t(std::ranges::find_if_not(rest, is_alike) - rest.begin());
     }
-    void fold_checks(size_t count) {
-        out += str("<details class=\"checks\"><summary><span class=\"code dim\">", count,
-                   " checks of arguments</span></summary><div class=\"body\">\n");
+    void fold_alike(size_t count, const char *what) {
+        out += str("<details><summary><span class=\"code dim\">", count, " ", what,
+                   "</span></summary><div class=\"body\">\n");
         for (size_t i = 0; i < count; i++) leaf();
         out += "</div></details>\n";
     }
@@ -190,8 +203,8 @@ private:
             cost = count.cost;
         }
         const bool dim = line().stmt.as<AssertStmt>() || line().stmt.as<LetStmt>();
-        out += str("<div class=\"line\">", code(dim), columns(func_of(line().stmt), cost.text()),
-                   "</div>\n");
+        out += str("<div class=\"line", cost.lanes > 1 ? " vector" : "", "\">", code(dim),
+                   columns(func_of(line().stmt), cost.text()), "</div>\n");
         at++;
         return cost;
     }
@@ -208,9 +221,11 @@ private:
         Cost cost = list();
         const std::string kind = loop ? class_of(loop->loop_kind) : "";
         const std::string label = loop || s.as<ProducerConsumer>() ? func : "";
-        before +=
-            str("<details open", kind.empty() ? "" : str(" class=\"", kind, "\""), "><summary>",
-                text, columns(label, loop ? cost.text() : ""), "</summary><div class=\"body\">\n");
+        // The branch that answers a question for the sizes of buffers is folded, for example.
+        const bool is_open = cost.is_work || !s.as<IfThenElse>();
+        before += str("<details", is_open ? " open" : "",
+                      kind.empty() ? "" : str(" class=\"", kind, "\""), "><summary>", text,
+                      columns(label, loop ? cost.text() : ""), "</summary><div class=\"body\">\n");
         out = before + out + "</div></details>\n";
         func = outer;
         if (loop) cost = repeated(cost, *loop);
@@ -219,7 +234,10 @@ private:
 
     static Cost repeated(Cost cost, const For &loop) {
         const auto *extent = loop.extent.as<IntImm>();
-        if (!extent || extent->value > 1'000'000) return {.is_known = false};
+        cost.is_work = true;
+        cost.lanes = 1;
+        if (!extent || extent->value > 1'000'000) cost.is_known = false;
+        if (!cost.is_known) return cost;
         // What a loop in lanes computes is vectors.
         if (traits_of(loop.loop_kind).is_in_lanes) return cost;
         cost.operations *= extent->value;
@@ -253,8 +271,13 @@ private:
     // ---- Words of a line ----
 
     std::string code(bool dim) const {
-        return str("<span class=\"code", dim ? " dim" : "", "\">", highlighted(printed[at]),
-                   "</span>");
+        std::string_view text = printed[at];
+        // Where a loop comes from stands in a column of its own.
+        const auto *loop = line().stmt.as<For>();
+        const bool has_origin = loop && loop->origin.known();
+        if (has_origin) text = text.substr(0, text.rfind(" of "));
+        return str("<span class=\"code", dim ? " dim" : "", "\">", highlighted(text),
+                   has_origin ? ":" : "", "</span>");
     }
 
     static bool is_word(char c) { return std::isalnum(uint8_t(c)) || c == '_' || c == '.'; }
@@ -288,7 +311,7 @@ private:
                     result += marked('i', word);
                 else
                     result += html_escaped(word);
-            } else {
+            } else if (text[0] != '`') {  // quotes of names
                 result += html_escaped(text.substr(0, 1));
             }
             text.remove_prefix(n);

@@ -91,6 +91,27 @@ TEST_SUITE("IR as HTML") {
         CHECK(has(to_html(parse_stmt(text)), "5 checks of arguments"));
         CHECK_FALSE(has(to_html(parse_stmt("assert n > 0, 0\nf[n] = 1\n")), "checks of"));
     }
+    TEST_CASE("a branch without work is folded, and one with stores is not") {
+        CHECK(has(to_html(parse_stmt("if n > 0: no_op\n")), "<details><summary>"));
+        CHECK(has(to_html(parse_stmt("if n > 0: f[n] = 1\n")), "<details open><summary>"));
+    }
+    TEST_CASE("many values with a name in a row are folded") {
+        std::string text;
+        for (int i = 0; i < 10; i++) text += "let v" + std::to_string(i) + " = n + 1\n";
+        CHECK(has(to_html(parse_stmt(text + "f[n] = v9\n")), "10 values with a name"));
+    }
+    TEST_CASE("a store of a vector says of how many elements") {
+        const std::string html = to_html(parse_stmt("f[ramp(x, 1, 8)] = x8(y:uint8)\n"));
+        CHECK(has(html, "<div class=\"line vector\">"));
+        CHECK(has(html, "1 store &times;8"));
+    }
+    TEST_CASE("where a loop comes from stands in a column, and names have no quotes") {
+        const std::string html = to_html(
+            parse_stmt("for `blur.x` in [0, +8) of blur x update 1:\n    f[`blur.x`] = 1\n"));
+        CHECK(has(html, "<b>for</b> blur.x in [<i>0</i>, +<i>8</i>):"));
+        CHECK(has(html, "<span class=\"func\">blur.update(1)</span>"));
+        CHECK_FALSE(has(without_tags(html), " of blur"));
+    }
     TEST_CASE("a module is a page with each of its functions") {
         const Module m = parse_module("module \"m\"\n"
                                       "func \"m\"(n: int32, out: output uint8[1]):\n"
