@@ -209,6 +209,11 @@ void bind_boundary_conditions(nb::module_ &m);
 void bind_handlers(nb::module_ &m);
 void bind_extern(nb::module_ &m);
 void bind_pipeline(nb::module_ &m);
+void bind_notebook(nb::module_ &m);
+
+// Returns the lowered or conceptual statement as a text that notebooks show with its structure.
+nb::str as_statement(const Pipeline &p, OutputFileType type, const Target &target,
+                     const Location &at);
 void bind_generator(nb::module_ &m);
 void bind_modules(nb::module_ &m);
 // Makes what nanobind says of arguments that do not fit the words of tessera._arguments, for all

@@ -1,19 +1,27 @@
+#include "base/places_in_messages.h"
 #include "bindings.h"
 
 namespace tessera::python {
 namespace {
 
-// Raises the class of this name of tessera._errors, which finds the line in the message.
-void raise(const char *name, const std::exception &e) {
+// Returns the file and the line; None and None where nothing is known.
+nb::tuple as_tuple(const Location &at) {
+    if (!at.known()) return nb::make_tuple(nb::none(), nb::none());
+    return nb::make_tuple(at.file, at.line);
+}
+
+// Raises the class of this name of tessera._errors.
+void raise(const char *name, const Error &e) {
     const nb::object type = nb::module_::import_("tessera._errors").attr(name);
-    const nb::object value = type(nb::str(e.what()));
+    const nb::object value = type(nb::str(e.what()), *as_tuple(e.where()));
     PyErr_SetObject(type.ptr(), value.ptr());
 }
 
 // Warnings of the compiler are Python's, with the line that they are about.
 void warn(const std::string &text) {
     nb::gil_scoped_acquire gil;
-    nb::module_::import_("tessera._errors").attr("warn")(nb::str(text.c_str()));
+    nb::module_::import_("tessera._errors")
+        .attr("warn")(nb::str(text.c_str()), *as_tuple(place_in(text)));
 }
 
 thread_local std::exception_ptr raised;

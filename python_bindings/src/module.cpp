@@ -32,5 +32,6 @@ NB_MODULE(_tessera, m) {
     bind_reductions(m);
     bind_boundary_conditions(m);
     bind_generator(m);
+    bind_notebook(m);
     explain_arguments(m);
 }

@@ -49,10 +49,17 @@ template<typename C> void define_texts(nb::class_<C> &c) {
     for (const Text &t : texts) {
         c.def(
             t.name,
-            [&t](C &f, const Target &target) {
+            [&t](C &f, const Target &target) -> nb::str {
                 const Location at = here();
-                nb::gil_scoped_release no_gil;
-                return pipeline_of(f, at).compile_to_string(t.type, {}, "", target_for(target), at);
+                Pipeline p = pipeline_of(f, at);
+                if (t.type == OutputFileType::stmt || t.type == OutputFileType::conceptual_stmt)
+                    return as_statement(p, t.type, target_for(target), at);
+                std::string text;
+                {
+                    nb::gil_scoped_release no_gil;
+                    text = p.compile_to_string(t.type, {}, "", target_for(target), at);
+                }
+                return nb::str(text.data(), text.size());
             },
             "target"_a = Target(), t.doc);
     }

@@ -13,6 +13,7 @@ import atexit as _atexit
 import ctypes as _ctypes
 import glob as _glob
 import os as _os
+from collections.abc import Callable as _Callable, Sequence as _Sequence
 
 # By its path: a library of the same name elsewhere is not meant.
 for _library in _glob.glob(_os.path.join(_os.path.dirname(__file__), "libtessera.so*")):
@@ -48,6 +49,36 @@ def lambda_func(*args):
     f = Func()
     f[args[:-1] if len(args) > 1 else _] = args[-1]
     return f
+
+
+def show(*pictures: object, titles: "_Sequence[str]" = ()) -> object:
+    """Shows Buffers and arrays side by side in a notebook, each with its title: show(before, after, titles=["a", "b"]).
+
+    Raises TypeError if there are more titles than pictures.
+
+    >>> ts.show(np.zeros((2, 3), np.uint8), titles=["black"])
+    black: shape (2, 3), dtype uint8, min 0, mean 0, max 0
+    """
+    from . import _notebook
+
+    return _notebook.show(*pictures, titles=titles)
+
+
+def _shown(page: str) -> "_Callable[[object], object]":
+    """Returns a method that makes what a notebook shows of an object: by this function of a module that is only
+    imported then."""
+    def method(self: object) -> object:
+        from . import _notebook
+
+        return getattr(_notebook, page)(self)
+
+    return method
+
+
+Func._repr_html_ = _shown("of_func")
+Pipeline._repr_html_ = _shown("of_pipeline")
+Buffer._repr_html_ = _shown("of_buffer")
+Buffer._repr_png_ = _shown("png_of_buffer")
 
 
 def _evaluated(expression, schedule):

@@ -1,52 +1,57 @@
 """The exceptions and warnings of Tessera, which know the line of the user's that they are about."""
 import linecache
+import os
 import re
 import sys
 import warnings
 
-# The compiler's messages begin with "file.py:12: ".
-_PLACE = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+): (?P<message>.*)$", re.DOTALL)
+# The compiler's messages begin with "file.py:12: ", and what another process has sent with "Cell [3], line 2: ".
+_PLACE = re.compile(r"^(?:[^\s:][^:]*:\d+|Cell \[\d+\], line \d+): (?P<message>.*)$", re.DOTALL)
 
 
-def _full_path(name, line):
-    """Returns the path of the file whose name the message gives: that of a frame, or of a module."""
-    frame = sys._getframe(1)
-    while frame:
-        if _ends_with(frame.f_code.co_filename, name):
-            return frame.f_code.co_filename
-        frame = frame.f_back
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None)
-        if path and _ends_with(path, name):
-            return path
-    return name
+def _cells():
+    """Returns the number of the notebook's cell for each file that one was compiled as."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython and hasattr(ipython, "get_ipython") else None
+    # Nothing that is public knows it.
+    files = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    return files if isinstance(files, dict) else {}
 
 
-def _ends_with(path, name):
-    return path == name or path.endswith("/" + name)
+def _with_cells(text):
+    """Replaces the files that cells are compiled as: "2718281.py:2" is "Cell [3], line 2"."""
+    for file, number in _cells().items():
+        name = os.path.basename(file)
+        if name in text:
+            text = re.sub(re.escape(name) + r":(\d+)", rf"Cell [{number}], line \1", text)
+    return text
 
 
-def _split(text):
-    """Returns file, line and message; None and None where the text names no place."""
+def _without_place(text):
     found = _PLACE.match(text)
-    if not found:
-        return None, None, text
-    line = int(found["line"])
-    return _full_path(found["file"], line), line, found["message"]
+    return found["message"] if found else text
 
 
 class Error(Exception):
     """A failure of Tessera. `filename` and `lineno` are the place in the user's program, `message` the rest."""
 
-    def __init__(self, text):
-        super().__init__(text)
-        self.filename, self.lineno, self.message = _split(text)
-        source = linecache.getline(self.filename, self.lineno).strip() if self.filename else ""
+    filename: "str | None"
+    lineno: "int | None"
+    message: str
+
+    def __init__(self, text: str, filename: "str | None" = None, lineno: "int | None" = None):
+        super().__init__(_with_cells(text))
+        self.filename, self.lineno = filename, lineno
+        self.message = _with_cells(_without_place(text))
+        source = linecache.getline(filename, lineno).strip() if filename and lineno else ""
         if source and hasattr(self, "add_note"):
-            self.add_note(f'  File "{self.filename}", line {self.lineno}\n    {source}')
+            cell = _cells().get(filename)
+            place = f'File "{filename}", line {lineno}' if cell is None else f"Cell [{cell}], line {lineno}"
+            self.add_note(f"  {place}\n    {source}")
 
     def __reduce__(self):
-        return type(self), self.args
+        # What another process shows is what this one does: it has not these cells.
+        return type(self), (str(self), self.filename, self.lineno)
 
 
 class CompileError(Error, ValueError):
@@ -65,8 +70,8 @@ class Warning(UserWarning):
     """Advice about what compiles, but is hardly meant so."""
 
 
-def warn(text):
-    filename, line, message = _split(text)
+def warn(text, filename, line):
+    message = _with_cells(_without_place(text))
     if filename is None:
         warnings.warn(message, Warning, stacklevel=2)
     else:

@@ -4,6 +4,8 @@
 #include "base/warning.h"
 #include <mutex>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace tessera {
@@ -17,6 +19,35 @@ bool is_of_user(const Location &at) {
     return at.known() && !file.starts_with(own_sources) &&
            file.find("/include/c++/") == std::string_view::npos &&
            file.find("/include/tessera/") == std::string_view::npos;  // headers that are installed
+}
+
+// The places that messages may begin with, by their text. Names of files are copied: those of a
+// plugin end with it.
+class Places {
+public:
+    void remember(const std::string &text, const Location &at) {
+        std::lock_guard lock(mutex);
+        const auto [known, is_new] = places.emplace(text, at);
+        if (is_new)
+            known->second.file = files.insert(at.file).first->c_str();
+        else if (known->second.known() && std::string_view(known->second.file) != at.file)
+            known->second = Location();
+    }
+    Location find(const std::string &text) {
+        std::lock_guard lock(mutex);
+        const auto known = places.find(text);
+        return known == places.end() ? Location() : known->second;
+    }
+
+private:
+    std::mutex mutex;
+    std::unordered_map<std::string, Location> places;
+    std::unordered_set<std::string> files;
+};
+
+Places &places() {
+    static auto *all = new Places;
+    return *all;
 }
 
 struct Observed {
@@ -51,10 +82,22 @@ bool begins_with_place(const std::string &what) {
            std::string_view(what).substr(0, colon).find(' ') == std::string_view::npos;
 }
 
+std::string remembered_place(const Location &at) {
+    const std::string text = place_of_user(at);
+    if (!text.empty()) places().remember(text, at);
+    return text;
+}
+
+Location place_in(const std::string &message) {
+    if (!begins_with_place(message)) return {};
+    return places().find(message.substr(0, message.find(": ")));
+}
+
 bool follows_halide(const Location &at) { return dialect() == Dialect::Halide && is_of_user(at); }
 
 CompileError::CompileError(const Location &at, const std::string &what)
-    : Error(is_of_user(at) ? str(to_string(at), ": ", what) : what) {
+    : Error(is_of_user(at) ? str(to_string(at), ": ", what) : what,
+            is_of_user(at) ? at : Location()) {
     ErrorObserver observer;
     {
         std::lock_guard lock(observed().mutex);
@@ -69,7 +112,10 @@ ErrorObserver set_error_observer(ErrorObserver observer) {
 }
 
 RuntimeError::RuntimeError(const Location &at, const std::string &what)
-    : Error(is_of_user(at) && !begins_with_place(what) ? str(to_string(at), ": ", what) : what) {}
+    : Error(is_of_user(at) && !begins_with_place(what) ? str(to_string(at), ": ", what) : what,
+            begins_with_place(what) ? place_in(what)
+            : is_of_user(at)        ? at
+                                    : Location()) {}
 
 InternalError::InternalError(const std::string &what, std::source_location at)
     : Error(str("internal error at ", to_string(Location(at)), ": ", what,

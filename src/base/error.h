@@ -27,6 +27,15 @@ std::string place_of_user(const Location &at);
 class Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
+    // Returns the line of the user's program that the message begins with; an unknown one where it
+    // begins with none, or where that was another process's.
+    const Location &where() const { return at; }
+
+protected:
+    Error(const std::string &what, const Location &at) : std::runtime_error(what), at(at) {}
+
+private:
+    Location at;
 };
 
 // The program or schedule, as written, cannot be compiled. The user can fix it.

@@ -1,5 +1,6 @@
 #include "base/warning.h"
 #include "base/dialect.h"
+#include "base/places_in_messages.h"
 #include <atomic>
 #include <cstdio>
 #include <mutex>
@@ -30,6 +31,7 @@ void warn(const Location &at, const std::string &what) {
     warnings().count++;
     // Put together as errors are, and passed to nobody who waits for those of programs.
     std::string message = RuntimeError(at, what).what();
+    remembered_place(at);
     WarningHandler handler;
     {
         std::lock_guard lock(warnings().mutex);

@@ -19,7 +19,7 @@ WarningHandler set_warning_handler(WarningHandler handler);
 using ErrorObserver = std::function<void(const std::string &message)>;
 ErrorObserver set_error_observer(ErrorObserver observer);
 
-// The message begins with the place, as that of a CompileError.
+// The message begins with the place, as that of a CompileError; place_in() finds its file.
 void warn(const Location &at, const std::string &what);
 // Returns how many warnings there have been in this process.
 uint64_t count_of_warnings();

@@ -85,7 +85,7 @@ struct Signature {
 ir::Module lower_for(const program::Program &program, const Target &target,
                      const Signature &signature);
 // Before loops and storage are worked on: regions, and what is computed and used in them.
-std::string to_conceptual_text(const program::Program &program, const Target &target);
+ir::Module conceptual(const program::Program &program, const Target &target);
 
 // The loops of the whole pipeline, and what is computed in them, as an indented text.
 std::string loop_nest(const program::Program &program, const Target &target);

@@ -9,6 +9,7 @@
 #include "driver/registration.h"
 #include "driver/runtime_library.h"
 #include "ir/cpp_name.h"
+#include "ir/print_html.h"
 #include "ir/printer.h"
 #include "program/names.h"
 #include "program/print_schedule.h"
@@ -60,21 +61,6 @@ std::string schedule_text(const program::Program &program) {
                ", for a Pipeline `pipeline` of the same algorithm.\n",
                program::print_schedule(program::Algorithm(program.outputs),
                                        program::schedule_of(program.outputs)));
-}
-
-// Text for a browser.
-std::string to_page(const std::string &title, const std::string &text) {
-    std::string escaped;
-    for (char c : text) {
-        switch (c) {
-        case '<': escaped += "&lt;"; break;
-        case '>': escaped += "&gt;"; break;
-        case '&': escaped += "&amp;"; break;
-        default: escaped += c;
-        }
-    }
-    return str("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>", title,
-               "</title></head>\n<body><pre>\n", escaped, "</pre></body></html>\n");
 }
 
 }  // namespace
@@ -165,9 +151,11 @@ std::string FileWriter::contents(OutputFileType type) {
     case Type::bitcode: return code(CodeKind::Bitcode);
     case Type::c_header: return to_c_header(module(), target);
     case Type::c_source: return code(CodeKind::CSource);
-    case Type::conceptual_stmt: return to_conceptual_text(*program, target);
+    case Type::conceptual_stmt:
+        return ir::to_string(conceptual(*program, target).functions[0].body);
     case Type::conceptual_stmt_html:
-        return to_page(lowered().name, to_conceptual_text(*program, target));
+        return ir::html_page(lowered().name,
+                             ir::to_html(conceptual(*program, target).functions[0].body));
     case Type::cpp_stub:
         throw CompileError(signature.written,
                            "a stub calls a generator: it is not written of a Pipeline");
@@ -180,7 +168,7 @@ std::string FileWriter::contents(OutputFileType type) {
     case Type::schedule: return schedule_text(*program);
     case Type::static_library: return static_library();
     case Type::stmt: return ir::to_string(lowered());
-    case Type::stmt_html: return to_page(lowered().name, ir::to_string(lowered()));
+    case Type::stmt_html: return ir::html_page(lowered().name, ir::to_html(lowered()));
     default: throw CompileError(signature.written, "files of this kind are not there yet");
     }
 }

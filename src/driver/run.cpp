@@ -8,7 +8,7 @@ void check_result(int code, const std::string &pipeline, CallContext &context) {
     context.rethrow();
     if (code == 0 || context.has_error_handler()) return;
     const std::string message = context.message();
-    if (!message.empty()) throw RuntimeError(message);
+    if (!message.empty()) throw RuntimeError(Location(), message);
     throw RuntimeError(str("pipeline ", pipeline, " failed with the error code ", code));
 }
 

@@ -99,6 +99,22 @@ void warn_of_unscheduled(const program::Program &program) {
     }
 }
 
+// Returns a target that has a GPU if loops are for one: what is shown of them does not depend on
+// the machine at hand.
+Target with_gpu_if_used(const program::Program &program, const Target &target) {
+    if (target.has_gpu_feature()) return target;
+    const auto is_for_gpu = [](const program::Loop &l) {
+        return traits_of(l.kind).gpu != GPULevel::None;
+    };
+    for (const program::FunctionRef &f : program::find_transitive_calls(program.outputs).order) {
+        for (const program::DefinitionRef &d : f->stages) {
+            if (std::ranges::none_of(d->schedule.loops, is_for_gpu)) continue;
+            return target.with_feature(Target::CUDA).with_feature(Target::CUDACapability90);
+        }
+    }
+    return target;
+}
+
 }  // namespace
 
 // Set to 1 by programs whose loops may have any extent.
@@ -131,12 +147,11 @@ ir::Module lower_for(const program::Program &program, const Target &target,
     return module;
 }
 
-std::string to_conceptual_text(const program::Program &program, const Target &target) {
-    const lower::Lowering lowering = lower::conceptual(lower::nests(program, target));
-    return with_large_stack([&] { return ir::to_string(lowering.function.body); });
+ir::Module conceptual(const program::Program &program, const Target &target) {
+    return lower::conceptual(lower::nests(program, target)).module();
 }
 std::string loop_nest(const program::Program &program, const Target &target) {
-    const lower::Lowering lowering = lower::nests(program, target);
+    const lower::Lowering lowering = lower::nests(program, with_gpu_if_used(program, target));
     NestPrinter printer;
     run_on_large_stack([&] { printer(lowering.function.body); });
     return printer.text;

@@ -9,6 +9,8 @@ namespace tessera::files {
 // PNG: samples of 8 or 16 bits, 1 to 4 channels; palettes and smaller samples are expanded.
 Array read_png(const std::string &path, const std::string &name);
 void write_png(const Array &image, const std::string &path, const std::string &name);
+// Returns the bytes of the file.
+std::string to_png(const Array &image);
 
 // PGM and PPM, as text or bytes; samples of 8 or 16 bits that fill their range.
 Array read_pnm(const std::string &path, const std::string &name);

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "files/formats.h"
 #include "files/stream.h"
-#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <png.h>
@@ -21,6 +20,7 @@ struct Png {
     png_infop info = nullptr;
     bool writes = false;
     char reason[200] = "out of memory";
+    std::string *written = nullptr;
 };
 
 void close(Png *p) {
@@ -41,9 +41,19 @@ void on_error(png_structp png, png_const_charp message) {
 
 void on_warning(png_structp, png_const_charp) {}
 
+// No exception may pass through libpng.
+bool append(std::string &to, png_bytep from, size_t bytes) noexcept {
+    try {
+        to.append(reinterpret_cast<const char *>(from), bytes);
+        return true;
+    } catch (const std::exception &) {
+        return false;
+    }
+}
+
 void write_data(png_structp png, png_bytep from, size_t bytes) {
-    std::FILE *file = static_cast<std::FILE *>(png_get_io_ptr(png));
-    if (std::fwrite(from, 1, bytes, file) != bytes) png_error(png, std::strerror(errno));
+    Png *p = static_cast<Png *>(png_get_io_ptr(png));
+    if (!append(*p->written, from, bytes)) png_error(png, "out of memory");
 }
 void flush_data(png_structp) {}
 
@@ -74,14 +84,13 @@ int color_type(int channels) {
     return types[channels - 1];
 }
 
-bool write_rows(Png *p, std::FILE *file, int width, int height, int bits, int channels,
-                png_bytepp rows) {
+bool write_rows(Png *p, int width, int height, int bits, int channels, png_bytepp rows) {
     p->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, p, on_error, on_warning);
     if (!p->png) return false;
     p->info = png_create_info_struct(p->png);
     if (!p->info) return false;
     if (setjmp(png_jmpbuf(p->png))) return false;
-    png_set_write_fn(p->png, file, write_data, flush_data);
+    png_set_write_fn(p->png, p, write_data, flush_data);
     png_set_IHDR(p->png, p->info, png_uint_32(width), png_uint_32(height), bits,
                  color_type(channels), PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
@@ -123,19 +132,26 @@ Array read_png(const std::string &path, const std::string &) {
     return image;
 }
 
-void write_png(const Array &image, const std::string &path, const std::string &) {
+std::string to_png(const Array &image) {
     require_picture(image, ".png", 1, 4);
-    AtomicFile file(path);
+    std::string bytes;
     Png png;
     png.writes = true;
+    png.written = &bytes;
     PngOwner owner(&png, close);
     int bits = image.type.bits, channels = image.extent(2);
     Rows rows(size_t(image.extent(1)), size_t(image.extent(0)) * size_t(channels * bits / 8));
     for (int y = 0; y < image.extent(1); y++) pack_row(image, y, rows.rows[size_t(y)]);
-    if (!write_rows(&png, file.stream(), image.extent(0), image.extent(1), bits, channels,
-                    rows.rows.data())) {
+    if (!write_rows(&png, image.extent(0), image.extent(1), bits, channels, rows.rows.data())) {
         throw RuntimeError(png.reason);
     }
+    return bytes;
+}
+
+void write_png(const Array &image, const std::string &path, const std::string &) {
+    const std::string bytes = to_png(image);
+    AtomicFile file(path);
+    file.write(bytes.data(), bytes.size());
     file.commit();
 }
 

@@ -11,7 +11,9 @@ using text::FactPrinter;
 
 class StmtPrinter final : public FactPrinter {
 public:
-    using FactPrinter::FactPrinter;
+    StmtPrinter(std::ostringstream &out, const PrintOptions &options,
+                std::vector<PrintedLine> *lines = nullptr)
+        : FactPrinter(out, options), lines(lines) {}
 
     void print_stmt(const Stmt &s);
     void print_function(const LoweredFunction &f);
@@ -21,7 +23,7 @@ private:
     void statement(const Stmt &s, bool is_last);
     void print_list(const std::vector<Stmt> &stmts);
     void body(const Stmt &s);
-    void line();
+    void line(const Stmt &s = {});
     bool binder(Stmt &s);
     void scoped(Use use, Symbol s, Type type, int value_index = 0);
     Type known(Use use, Symbol s, int lanes, int value_index = 0) const;
@@ -49,9 +51,12 @@ private:
     };
     std::vector<Outer> scopes;
     int indentation = 0;
+    std::vector<PrintedLine> *lines;  // null: nobody asks for them
 };
 
-void StmtPrinter::line() {
+// Begins a line.
+void StmtPrinter::line(const Stmt &s) {
+    if (lines) lines->push_back({size_t(out.tellp()), indentation, s});
     for (int i = 0; i < indentation; i++) out << "    ";
 }
 
@@ -76,7 +81,7 @@ void StmtPrinter::restore(size_t count) {
 // its end of line, and s becomes its body.
 bool StmtPrinter::binder(Stmt &s) {
     auto write = [&](const auto *node) {
-        line();
+        line(s);
         header(*node);
         s = node->body;
         return true;
@@ -109,7 +114,7 @@ void StmtPrinter::statement(const Stmt &s, bool is_last) {
     } else if (const auto *block = rest.as<Block>()) {
         print_list(block->stmts);
     } else {
-        line();
+        line(rest);
         switch (rest.kind()) {
 #define CASE(T)                                                                                    \
     case NodeKind::T: print_node(*rest.as<T>()); break;
@@ -337,6 +342,7 @@ void StmtPrinter::print_node(const Invoke &s) {
 }
 
 void StmtPrinter::print_function(const LoweredFunction &f) {
+    line();
     out << name_of(f.kind) << ' ';
     string(f.name);
     out << '(';
@@ -366,6 +372,7 @@ void StmtPrinter::print_function(const LoweredFunction &f) {
 }
 
 void StmtPrinter::print_module(const Module &m) {
+    line();
     out << "module ";
     string(m.name);
     out << '\n';
@@ -397,6 +404,29 @@ std::string to_string(const Module &m, const PrintOptions &options) {
     std::ostringstream out;
     StmtPrinter(out, options).print_module(m);
     return out.str();
+}
+
+std::string_view PrintedText::operator[](size_t line) const {
+    const size_t end = line + 1 < lines.size() ? lines[line + 1].begin : text.size();
+    std::string_view all = std::string_view(text).substr(0, end).substr(lines[line].begin);
+    all.remove_prefix(std::min(all.find_first_not_of(' '), all.size()));
+    return all.substr(0, all.find_last_not_of('\n') + 1);
+}
+
+PrintedText to_lines(const Stmt &s, const PrintOptions &options) {
+    std::ostringstream out;
+    PrintedText printed;
+    StmtPrinter(out, options, &printed.lines).print_stmt(s);
+    printed.text = out.str();
+    return printed;
+}
+
+PrintedText to_lines(const Module &m, const PrintOptions &options) {
+    std::ostringstream out;
+    PrintedText printed;
+    StmtPrinter(out, options, &printed.lines).print_module(m);
+    printed.text = out.str();
+    return printed;
 }
 
 std::ostream &operator<<(std::ostream &out, const Expr &e) { return out << to_string(e); }

@@ -2,6 +2,8 @@
 #include "ir/nodes.h"
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 // IR as text that `ir/parser.h` reads back to an equal tree (but for the choice of symbols, and
 // without referents); the grammar stands there. The text is the same for equal trees, whatever
@@ -22,6 +24,23 @@ struct PrintOptions {
 std::string to_string(const Expr &e, const PrintOptions &options = {});
 std::string to_string(const Stmt &s, const PrintOptions &options = {});  // lines, each ended
 std::string to_string(const Module &m, const PrintOptions &options = {});
+
+// A line of such a text: where it begins, how far it is indented, and the statement that begins
+// there; none where a function, another branch or another task does.
+struct PrintedLine {
+    size_t begin = 0;
+    int indentation = 0;
+    Stmt stmt;
+};
+struct PrintedText {
+    std::string text;
+    std::vector<PrintedLine> lines;
+
+    // Returns the line without its indentation and its end.
+    std::string_view operator[](size_t line) const;
+};
+PrintedText to_lines(const Stmt &s, const PrintOptions &options = {});
+PrintedText to_lines(const Module &m, const PrintOptions &options = {});
 
 std::ostream &operator<<(std::ostream &out, const Expr &e);
 std::ostream &operator<<(std::ostream &out, const Stmt &s);

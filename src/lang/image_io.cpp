@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "files/format.h"
+#include "files/formats.h"
 #include <cstring>
 #include <limits>
 #include <new>
@@ -33,8 +34,8 @@ Buffer<> read_image(const std::string &path) {
     return result;
 }
 
-void write_image(const Buffer<> &given, const std::string &path) {
-    const files::Format &format = files::format_for(path, files::picture_formats());
+// Returns the elements of an image that is in memory.
+files::Array elements_of(const Buffer<> &given) {
     Buffer<> image = writable(given);
     if (image.number_of_elements() == 0) throw RuntimeError("the image has no pixels");
     if (image.is_bounds_query()) throw RuntimeError("the buffer has no memory");
@@ -52,7 +53,12 @@ void write_image(const Buffer<> &given, const std::string &path) {
     if (tessera_buffer_copy(nullptr, &raw, &dense) != 0) {
         throw RuntimeError("the buffer is not in memory");
     }
-    format.write(array, path, "");
+    return array;
+}
+
+void write_image(const Buffer<> &image, const std::string &path) {
+    const files::Format &format = files::format_for(path, files::picture_formats());
+    format.write(elements_of(image), path, "");
 }
 
 // ---- Conversion ----
@@ -136,6 +142,16 @@ void save_image(const Buffer<> &image, const std::string &path, Location at) {
         throw RuntimeError(at, str("cannot write the image ", path, ": ", e.what()));
     } catch (const std::bad_alloc &) {
         throw RuntimeError(at, str("cannot write the image ", path, ": out of memory"));
+    }
+}
+
+std::string to_png(const Buffer<> &image, Location at) {
+    try {
+        return files::to_png(elements_of(on_host(image, at)));
+    } catch (const RuntimeError &e) {
+        throw RuntimeError(at, str("cannot make a PNG of the image: ", e.what()));
+    } catch (const std::bad_alloc &) {
+        throw RuntimeError(at, "cannot make a PNG of the image: out of memory");
     }
 }
 

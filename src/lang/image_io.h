@@ -18,6 +18,9 @@ Buffer<> load_image(const std::string &path, Location at = Here::current());
 // Throws RuntimeError with the path and the reason.
 void save_image(const Buffer<> &image, const std::string &path, Location at = Here::current());
 
+// Returns the bytes of a PNG file, as save_image writes it. Throws RuntimeError with the reason.
+std::string to_png(const Buffer<> &image, Location at = Here::current());
+
 // The same image in another element type: integers stand for the range from 0 to 1 (the largest
 // value is 1), results are rounded and clamped. Types: UInt 8, 16 and 32, Float 16, 32 and 64,
 // BFloat 16; RuntimeError for others.

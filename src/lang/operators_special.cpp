@@ -1,5 +1,6 @@
 #include "algebra/simplify.h"
 #include "base/dialect.h"
+#include "base/places_in_messages.h"
 #include "base/warning.h"
 #include "lang/call_site.h"
 #include "lang/operators.h"
@@ -83,7 +84,7 @@ Expr require(const Expr &condition, const std::vector<Expr> &value_and_message, 
     if (dialect() == Dialect::Halide && ir::is_false(algebra::simplify(condition))) {
         warn(at, "what is required here never holds: the pipeline fails wherever it runs");
     }
-    std::vector<Expr> args{condition, value, Expr(place_of_user(at))};
+    std::vector<Expr> args{condition, value, Expr(remembered_place(at))};
     std::vector<Expr> message = spaced({value_and_message.begin() + 1, value_and_message.end()});
     args.insert(args.end(), message.begin(), message.end());
     return call(value.type(), Intrinsic::require, args);

@@ -292,7 +292,9 @@ int main(void) {
                       {OutputFileType::object, "f.o"},
                       {OutputFileType::schedule, "f.schedule"},
                       {OutputFileType::static_library, "f.a"},
-                      {OutputFileType::stmt, "f.stmt"}},
+                      {OutputFileType::stmt, "f.stmt"},
+                      {OutputFileType::stmt_html, "f.html"},
+                      {OutputFileType::conceptual_stmt_html, "f.conceptual.html"}},
                      {in});
         CHECK(has(contents_of("f.s"), "all_argv:"));
         CHECK(contents_of("f.bc").substr(0, 2) == "BC");
@@ -302,6 +304,12 @@ int main(void) {
         CHECK(has(contents_of("f.schedule"), ".vectorize("));
         CHECK(contents_of("f.a").substr(0, 7) == "!<arch>");
         CHECK(has(contents_of("f.stmt"), "func \"all\""));
+        CHECK(has(contents_of("f.html"), "<title>all</title>"));
+        CHECK(has(contents_of("f.html"), "<details"));
+        CHECK(has(contents_of("f.conceptual.html"), "<b>produce</b> all"));
+        f.compile_to_lowered_stmt("of_format.html", {in}, HTML);
+        CHECK(contents_of("of_format.html") == contents_of("f.html"));
+        CHECK(f.compile_to_string(OutputFileType::stmt_html, {in}) == contents_of("f.html"));
         write("header.cpp", "#include \"f.h\"\n#include \"f.h\"\n"
                             "int (*all_of)(tessera_buffer_t *, tessera_buffer_t *) = all;\n");
         run(cxx_compiler + "-Wall -Werror -c header.cpp -o header.o");

@@ -1,3 +1,4 @@
+#include "base/places_in_messages.h"
 #include "driver/lower_program.h"
 #include "error/refusal.h"
 
@@ -16,6 +17,50 @@ struct Heard {
 };
 
 }  // namespace
+
+TEST_SUITE("places of errors") {
+    TEST_CASE("an error knows the place that its message begins with") {
+        Func f("f");
+        f(x) = x;
+        try {
+            f.vectorize(y, 4);
+            FAIL("nothing is thrown");
+        } catch (const CompileError &e) {
+            CHECK(std::string_view(e.where().file) == __FILE__);
+            CHECK(e.where().line == uint32_t(__LINE__ - 4));
+        }
+        CHECK_FALSE(CompileError("no place").where().known());
+        CHECK_FALSE(RuntimeError("file.cpp:12: of another process").where().known());
+    }
+    TEST_CASE("what compiled code refuses has the file of the place that it names") {
+        ImageParam im(UInt(8), 1, "im");
+        Func f("f");
+        const uint32_t line = __LINE__ + 1;
+        f(x) = require(im(x) > 3, im(x), "too small");
+        Buffer<uint8_t> in(4);
+        in.fill(1);
+        im.set(in);
+        try {
+            f.realize({4});
+            FAIL("nothing is thrown");
+        } catch (const RuntimeError &e) {
+            CHECK(std::string_view(e.where().file) == __FILE__);
+            CHECK(e.where().line == line);
+        }
+    }
+    TEST_CASE("two files of one name leave it open which is meant") {
+        const Location first("/a/same.cpp", 3), second("/b/same.cpp", 3), other("/b/same.cpp", 4);
+        remembered_place(first);
+        CHECK(place_in("same.cpp:3: text").file == std::string("/a/same.cpp"));
+        remembered_place(first);
+        CHECK(place_in("same.cpp:3: text").known());
+        remembered_place(second);
+        remembered_place(other);
+        CHECK_FALSE(place_in("same.cpp:3: text").known());
+        CHECK(place_in("same.cpp:4: text").file == std::string("/b/same.cpp"));
+        CHECK_FALSE(place_in("text").known());
+    }
+}
 
 TEST_SUITE("warnings") {
     TEST_CASE("an update without a schedule beside a definition that has one") {

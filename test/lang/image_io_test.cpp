@@ -210,6 +210,19 @@ TEST_SUITE("image files") {
         CHECK_REFUSED(save_image(Buffer<int>(3, 3), folder / "a.png"), "images of int32");
         CHECK_REFUSED(save_image(Buffer<int>(), folder / "a.png"), "undefined");
     }
+    TEST_CASE("a PNG in memory has the bytes of the file") {
+        Folder folder;
+        const Buffer<uint8_t> a = pattern<uint8_t>(17, 11, 3);
+        save_image(a, folder / "a.png");
+        CHECK(to_png(a) == contents_of(folder / "a.png"));
+        Buffer<float> f(4, 4);
+        f.fill(0.5f);
+        save_image(f, folder / "f.png");
+        CHECK(to_png(f) == contents_of(folder / "f.png"));
+        CHECK_REFUSED(to_png(Buffer<int>(3, 3)), "cannot make a PNG of the image: images of int32");
+        CHECK_REFUSED(to_png(Buffer<uint8_t>(3, 3, 5)), "5 channels");
+        CHECK_REFUSED(to_png(Buffer<uint8_t>(0, 3)), "no pixels");
+    }
     TEST_CASE("a truncated file is refused wherever it ends, and leaks nothing") {
         Folder folder;
         for (const char *name : {"a.png", "a.ppm"}) {

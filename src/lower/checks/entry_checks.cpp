@@ -1,5 +1,6 @@
 #include "lower/checks/entry_checks.h"
 #include "algebra/simplify.h"
+#include "base/places_in_messages.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor_inl.h"
@@ -140,7 +141,7 @@ void EntryChecks::check(Expr condition, const char *error, std::vector<Expr> arg
 
 void EntryChecks::check_at(const Location &at, const Expr &condition, const char *error,
                            std::vector<Expr> args) {
-    args.insert(args.begin(), Expr(place_of_user(at)));
+    args.insert(args.begin(), Expr(remembered_place(at)));
     check(condition, error, std::move(args));
 }
 

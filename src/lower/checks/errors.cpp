@@ -1,4 +1,5 @@
 #include "lower/checks/errors.h"
+#include "base/places_in_messages.h"
 #include "base/str.h"
 #include "ir/operators.h"
 
@@ -12,7 +13,7 @@ Expr error_call(const char *name, std::vector<Expr> args) {
 }
 
 Expr error_call_at(const Location &at, const char *name, std::vector<Expr> args) {
-    args.insert(args.begin(), Expr(place_of_user(at)));
+    args.insert(args.begin(), Expr(remembered_place(at)));
     return error_call(name, std::move(args));
 }
 
