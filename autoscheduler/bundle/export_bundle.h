@@ -16,10 +16,14 @@ struct ExportOptions {
 // the pipeline without a schedule and of each candidate, and manifest.json:
 //
 //     {"version": 2, "target": "x86-64-linux-...", "cores": 2, "reference": "reference.so",
+//      "seconds": 20, "run_seconds": 0.15,
 //      "inputs": [{"name": "in", "type": [2, 32], "dims": [[0, 258, 1], ...], "alignment": 1,
 //                  "seed": 1}, {"name": "factor", "bits": 1065353216}],
 //      "outputs": [{"type": ..., "dims": ..., "alignment": ...}],
 //      "candidates": [{"library": "candidate_0.so", "record": {...}}, ...]}
+//
+// Bundles of a search that goes on may have "in_turns": true, "hopeless" (milliseconds), and
+// "keeps_reference": true (BundleWriter::How).
 //
 // "record" is one of a TuningLog, without its outcome and time. Returns the number of candidates;
 // those that the log has are left out. CompileError if the pipeline cannot be compiled for a file,

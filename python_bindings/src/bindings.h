@@ -104,6 +104,10 @@ void define_operators(nb::object type);
 // Defines what a Func does as a Pipeline of its own: realize(), compile_jit(), texts and files.
 void define_running(nb::class_<Func> &c);
 
+// Defines what finds a schedule for a Func or a Pipeline.
+void define_search(nb::class_<Func> &c);
+void define_search(nb::class_<Pipeline> &c);
+
 void bind_errors(nb::module_ &m);
 void bind_types(nb::module_ &m);
 void bind_expr(nb::module_ &m);
@@ -111,6 +115,7 @@ void bind_functions(nb::module_ &m);
 void bind_buffer(nb::module_ &m);
 void bind_params(nb::module_ &m);
 void bind_func(nb::module_ &m);
+void bind_search(nb::module_ &m);
 void bind_pipeline(nb::module_ &m);
 
 }  // namespace tessera::python

@@ -11,6 +11,7 @@ NB_MODULE(_tessera, m) {
     bind_functions(m);
     bind_buffer(m);
     bind_params(m);
+    bind_search(m);
     bind_pipeline(m);
     bind_func(m);
 }

@@ -202,6 +202,11 @@ template<typename C> void define_texts(nb::class_<C> &c) {
                                     "end"_a = "");
              })
         .def("schedule_as_cpp", [](C &f) { return pipeline_of(f, here()).schedule_as_cpp(here()); })
+        .def(
+            "schedule_as_python",
+            [](C &f) { return pipeline_of(f, here()).schedule_as_python(here()); },
+            "Returns the schedule as Python that runs where `pipeline` is a Pipeline of the same "
+            "algorithm.")
         .def("schedule_as_json",
              [](C &f) { return pipeline_of(f, here()).schedule_as_json(here()); })
         .def(
@@ -258,16 +263,8 @@ template<typename C> void define_execution(nb::class_<C> &c) {
             },
             "condition"_a, "message"_a,
             "Requires that the caller meets the condition; else the pipeline fails with the "
-            "message.")
-        .def(
-            "apply_autoscheduler",
-            [](C &f, const Target &target, const AutoschedulerParams &params) {
-                const Location at = here();
-                nb::gil_scoped_release no_gil;
-                return pipeline_of(f, at).apply_autoscheduler(target, params, at);
-            },
-            "target"_a, "params"_a = AutoschedulerParams(),
-            "Schedules the pipeline by the autoscheduler that the parameters name.");
+            "message.");
+    define_search(c);
     define_texts(c);
 }
 
@@ -331,18 +328,6 @@ void bind_pipeline(nb::module_ &m) {
         .value("static_library", OutputFileType::static_library)
         .value("stmt", OutputFileType::stmt)
         .value("stmt_html", OutputFileType::stmt_html);
-    nb::class_<AutoschedulerParams>(m, "AutoschedulerParams",
-                                    "The name of an autoscheduler, and its options.")
-        .def(
-            "__init__",
-            [](AutoschedulerParams *p, const std::string &name, const nb::dict &options) {
-                std::map<std::string, std::string> texts;
-                for (auto [key, value] : options) texts[text_of(key)] = text_of(value);
-                new (p) AutoschedulerParams(name, texts);
-            },
-            "name"_a = "", "options"_a = nb::dict());
-    nb::class_<AutoSchedulerResults>(m, "AutoSchedulerResults")
-        .def_ro("schedule_source", &AutoSchedulerResults::schedule_source);
     nb::class_<Pipeline> c(m, "Pipeline", "One or several Funcs to be computed together.");
     c.def(
          "__init__",
@@ -356,6 +341,16 @@ void bind_pipeline(nb::module_ &m) {
         .def(
             "get_func", [](const Pipeline &p, size_t i) { return p.get_func(i, here()); },
             "index"_a)
+        .def(
+            "get_param",
+            [](const Pipeline &p, const std::string &name) { return p.get_param(name, here()); },
+            "name"_a, "Returns the parameter of this name as an expression.")
+        .def(
+            "get_image_param",
+            [](const Pipeline &p, const std::string &name) {
+                return p.get_image_param(name, here());
+            },
+            "name"_a, "Returns the ImageParam of this name.")
         .def("invalidate_cache", [](Pipeline &p) { p.invalidate_cache(here()); })
         .def("trace_pipeline", [](Pipeline &p) { p.trace_pipeline(here()); });
     define_execution(c);

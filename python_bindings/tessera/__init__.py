@@ -22,6 +22,7 @@ from . import _tessera
 from ._errors import CompileError, Error, InternalError, RunError, Warning
 from ._tessera import *
 from ._tessera import _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
+from ._tune import Knobs, TemplateResult, export_bundle, tune, tune_template
 
 __version__ = "0.1.0"
 

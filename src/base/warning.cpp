@@ -1,5 +1,6 @@
 #include "base/warning.h"
 #include "base/dialect.h"
+#include "base/silence.h"
 #include <cstdio>
 #include <mutex>
 #include <utility>
@@ -25,6 +26,7 @@ WarningHandler set_warning_handler(WarningHandler handler) {
 }
 
 void warn(const Location &at, const std::string &what) {
+    if (is_silent()) return;
     // Put together as errors are, and passed to nobody who waits for those of programs.
     std::string message = RuntimeError(at, what).what();
     WarningHandler handler;

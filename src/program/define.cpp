@@ -8,7 +8,7 @@
 #include "ir/visitor_inl.h"
 #include "program/apply_checks.h"
 #include "program/changes.h"
-#include "program/expr_as_cpp.h"
+#include "program/expr_as_source.h"
 #include "program/scatter.h"
 #include <algorithm>
 #include <atomic>
