@@ -3,10 +3,14 @@
 #include "autoscheduler/measuring.h"
 #include "autoscheduler/tuning_log.h"
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 namespace tessera::autoscheduler {
@@ -83,7 +87,7 @@ private:
             }
             const std::lock_guard lock(mutex);
             if (all[*next].is_done) return;  // too late: another thread works in place of this one
-            result.is_done = true;
+            result.is_done = result.is_begun = true;
             all[*next] = std::move(result);
             changed.notify_all();
         }
@@ -183,7 +187,7 @@ private:
                 continue;
             }
             const std::string record = records.record_of(schedules[i], {});
-            places[json::parse(record).at("schedule")] = i;
+            places[json::parse(record).at("schedule").get<std::string>()] = i;
             entries.push_back({compiled[i].library, record});
             all[i].message = "nothing was told of it";
         }

@@ -1,5 +1,6 @@
 #include "autoscheduler/bundle/bundle_writer.h"
 #include "autoscheduler/bundle/log_file.h"
+#include "autoscheduler/bundle/object_file.h"
 #include "base/large_stack.h"
 #include "base/silence.h"
 #include "driver/files.h"
@@ -60,10 +61,14 @@ json outputs_of(const Workload &workload) {
     return all;
 }
 
+bool is_of_this_machine(const Target &target) {
+    const Target here = get_host_target();
+    return target.arch == here.arch && target.bits == here.bits;
+}
+
 // The linker of this machine makes no libraries for others.
 void require_linker(const Target &target, const std::string &linker) {
-    const Target here = get_host_target();
-    if (!linker.empty() || (target.arch == here.arch && target.bits == here.bits)) return;
+    if (!linker.empty() || is_of_this_machine(target)) return;
     const bool is_aarch64 = target.arch == Target::ARM && target.bits == 64;
     const std::string machine = is_aarch64 ? "AArch64" : target.to_string(),
                       such = is_aarch64 ? ", such as aarch64-linux-gnu-gcc" : "";
@@ -100,6 +105,7 @@ std::string BundleWriter::write(const program::Schedule &schedule, const std::st
         driver::write_files(workload.with(scheduled), target, signature,
                             {{OutputFileType::object, base + ".o"}});
     });
+    if (linker.empty() && is_of_this_machine(target) && loads_objects) return name + ".o";
     try {
         run_program({linker.empty() ? "cc" : linker, "-shared", "-o", base + ".so", base + ".o",
                      "-lm"},

@@ -1,6 +1,5 @@
 #pragma once
 #include "autoscheduler/workload.h"
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,8 @@ public:
     // RuntimeError if the target wants a linker that is not named.
     BundleWriter(const Workload &workload, const std::string &folder, const std::string &linker);
 
-    // Compiles the program with a schedule, and returns the name of the library's file. From
+    // Compiles the program with a schedule, and returns the name of the file: an object, or, with a
+    // linker or for another machine, a shared library. From
     // several threads at once, too. Throws CompileError if the schedule is refused, RuntimeError if
     // a file cannot be written or linked.
     std::string write(const program::Schedule &schedule, const std::string &name) const;

@@ -1,6 +1,7 @@
 #include "autoscheduler/bundle/run_bundle.h"
 #include "autoscheduler/arrays.h"
 #include "autoscheduler/bundle/log_file.h"
+#include "autoscheduler/bundle/object_file.h"
 #include "autoscheduler/processes.h"
 #include "base/error.h"
 #include "base/target.h"
@@ -94,15 +95,21 @@ private:
                                Target(here.os, here.arch, here.bits).to_string()));
     }
 
+    static void *function_of(const std::string &path) {
+        if (path.ends_with(".o")) return load_object(path, candidate_argv);
+        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        void *address = library ? dlsym(library, candidate_argv) : nullptr;
+        if (!address) throw RuntimeError(str("the library cannot be loaded: ", dlerror()));
+        return address;
+    }
+
     struct Loaded {
         std::deque<Array> outputs;
         std::vector<void *> arguments;
     };
     // In the process of the candidate, which ends before the library could be closed.
     Runnable load(const std::string &path) {
-        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        void *address = library ? dlsym(library, candidate_argv) : nullptr;
-        if (!address) throw RuntimeError(str("the library cannot be loaded: ", dlerror()));
+        void *address = function_of(path);
         auto loaded = std::make_shared<Loaded>();
         loaded->arguments = inputs;
         Runnable r;
@@ -158,7 +165,7 @@ public:
         if (!m.message.empty()) record["message"] = m.message;
         if (in_turns) record["in_turns"] = true;
         if (prints) return print(record);
-        append_record(log, record.dump());
+        append_record(log, text_of(record));
         out << candidate.at("library").get<std::string>() << " "
             << (m.is_valid() ? str(m.milliseconds, " ms")
                              : str(name_of(m.outcome), ": ", m.message))
@@ -166,14 +173,15 @@ public:
             << std::flush;
     }
     void add_reference(const Measurement &m) const {
-        if (prints) print({{"reference", m.milliseconds}});
+        if (prints) print(json::object({{"reference", m.milliseconds}}));
     }
 
 private:
     // A message may have bytes that are no text.
-    void print(const json &record) const {
-        out << record.dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
+    static std::string text_of(const json &record) {
+        return record.dump(-1, ' ', false, json::error_handler_t::replace);
     }
+    void print(const json &record) const { out << text_of(record) << '\n' << std::flush; }
     const std::string log;
     const bool prints;
     std::ostream &out;

@@ -58,7 +58,7 @@ private:
     // A list of arguments as one.
     std::string braces(const std::vector<Expr> &args) const {
         const std::string inner = join(operands(args));
-        return is_python ? str("[", inner, "]") : str("{(", inner, ")}");
+        return is_python ? str("[", inner, "]") : str("{", inner, "}");
     }
     template<typename Node>
     std::string infix(const Node &n, const char *op) const {
