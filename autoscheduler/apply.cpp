@@ -81,8 +81,8 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     }
     const program::Schedule schedule = program::schedule_of(outputs);
     results->schedule_source = program::print_schedule_block(problem.algorithm, schedule);
-    results->schedule_python = program::print_schedule(problem.algorithm, schedule, "pipeline",
-                                                       program::Language::Python);
+    results->schedule_python =
+        program::print_schedule(problem.algorithm, schedule, "pipeline", program::Language::Python);
 }
 
 int cores_in(const Options &options) {

@@ -176,7 +176,10 @@ private:
         std::vector<Measurement> all(schedules.size());
         std::vector<BundleWriter::Entry> entries;
         std::map<std::string, size_t> places;  // by the schedules of the records
+        std::vector<bool> is_told(schedules.size());
         const auto tell = [&](size_t i, const Measurement &m) {
+            if (is_told[i]) return;
+            is_told[i] = true;
             all[i] = m;
             if (told) told(i, m);
         };
@@ -189,7 +192,6 @@ private:
             const std::string record = records.record_of(schedules[i], {});
             places[json::parse(record).at("schedule").get<std::string>()] = i;
             entries.push_back({compiled[i].library, record});
-            all[i].message = "nothing was told of it";
         }
         const auto take = [&](const json &record) {
             const auto place = places.find(record.value("schedule", ""));
@@ -199,6 +201,8 @@ private:
                 tell(place->second, {*outcome, record.at("ms"), record.value("message", "")});
         };
         if (!entries.empty()) measure_bundle(entries, how, take);
+        for (size_t i = 0; i < schedules.size(); i++)
+            tell(i, {Outcome::Failed, 0, "nothing was told of it"});
         for (const Compiled &c : compiled) {
             if (!c.library.empty()) std::filesystem::remove(folder.path + "/" + c.library);
         }

@@ -97,8 +97,7 @@ private:
         tell("running it without a schedule");
         MeasureOptions how = options.measure;
         how.stop = options.control.stop;
-        measurer =
-            std::make_unique<Measurer>(workload, plain(), how, options.control.measurer);
+        measurer = std::make_unique<Measurer>(workload, plain(), how, options.control.measurer);
         const Measurement &reference = measurer->reference();
         if (!reference.is_valid()) {
             throw RuntimeError(str("the pipeline cannot be measured: without a schedule, it ",

@@ -16,7 +16,7 @@ struct SearchOptions {
     bool uses_model = true;  // to choose without any measurement; else the rules decide
     double seconds = 1e9;    // after which no more are begun
     uint64_t seed = 1;
-    MeasureOptions measure;  // but for its stop
+    MeasureOptions measure;    // but for its stop
     TuningLog *log = nullptr;  // what is measured is written to it, and what it has is not measured
     std::function<bool(const Sketch &)> takes;  // which sketches; none: all
     SearchControl control;

@@ -69,8 +69,8 @@ public:
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
                                                   POSIX_SPAWN_SETSIGMASK);
-        const int error = posix_spawn(&process, program.c_str(), &files, &attributes,
-                                      arguments.data(), environ);
+        const int error =
+            posix_spawn(&process, program.c_str(), &files, &attributes, arguments.data(), environ);
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&files);
         if (error != 0) {
@@ -133,11 +133,11 @@ private:
 }  // namespace
 
 BundleMeasurer measure_by_program(const std::string &program) {
-    return [program](const std::string &folder,
-                     const std::function<void(const std::string &)> &told,
-                     const std::stop_token &stop) {
-        StartedMeasurer(program, folder).read_records(told, stop);
-    };
+    return
+        [program](const std::string &folder, const std::function<void(const std::string &)> &told,
+                  const std::stop_token &stop) {
+            StartedMeasurer(program, folder).read_records(told, stop);
+        };
 }
 
 }  // namespace tessera

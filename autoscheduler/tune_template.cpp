@@ -323,28 +323,28 @@ TemplateResult tune_template(const Pipeline &pipeline, const ScheduleTemplate &s
 
 void add_template(const std::string &name,
                   std::function<void(const Pipeline &, Knobs &)> schedule) {
-    Pipeline::add_autoscheduler(name, [schedule = std::move(schedule)](
-                                          const Pipeline &pipeline, const Target &target,
-                                          const AutoschedulerParams &params,
-                                          AutoSchedulerResults *results) {
-        const autoscheduler::Options given(params,
-                                           {"trials", "seconds", "seed", "log", "parallelism"});
-        TuneOptions options;
-        options.trials = given.number("trials", options.trials, 0);
-        options.seconds = given.number("seconds", options.seconds, 0.0);
-        options.seed = given.number<uint64_t>("seed", options.seed, 0);
-        options.log = given.text("log");
-        options.parallelism = given.number("parallelism", 0, 1);
-        options.control = params.control;
-        const auto called = [&](Knobs &k) { schedule(pipeline, k); };
-        const TemplateResult found = tune_template(pipeline, called, target, options);
-        results->schedule_source = found.schedule_source;
-        results->schedule_python = found.schedule_python;
-        results->milliseconds = found.milliseconds;
-        results->trials = size_t(std::ranges::count_if(
-            found.trials, [](const TemplateTrial &t) { return t.milliseconds > 0; }));
-        results->is_stopped = found.is_stopped;
-    });
+    Pipeline::add_autoscheduler(
+        name, [schedule = std::move(schedule)](const Pipeline &pipeline, const Target &target,
+                                               const AutoschedulerParams &params,
+                                               AutoSchedulerResults *results) {
+            const autoscheduler::Options given(params,
+                                               {"trials", "seconds", "seed", "log", "parallelism"});
+            TuneOptions options;
+            options.trials = given.number("trials", options.trials, 0);
+            options.seconds = given.number("seconds", options.seconds, 0.0);
+            options.seed = given.number<uint64_t>("seed", options.seed, 0);
+            options.log = given.text("log");
+            options.parallelism = given.number("parallelism", 0, 1);
+            options.control = params.control;
+            const auto called = [&](Knobs &k) { schedule(pipeline, k); };
+            const TemplateResult found = tune_template(pipeline, called, target, options);
+            results->schedule_source = found.schedule_source;
+            results->schedule_python = found.schedule_python;
+            results->milliseconds = found.milliseconds;
+            results->trials = size_t(std::ranges::count_if(
+                found.trials, [](const TemplateTrial &t) { return t.milliseconds > 0; }));
+            results->is_stopped = found.is_stopped;
+        });
 }
 
 }  // namespace tessera

@@ -107,9 +107,9 @@ std::string BundleWriter::write(const program::Schedule &schedule, const std::st
     });
     if (linker.empty() && is_of_this_machine(target) && loads_objects) return name + ".o";
     try {
-        run_program({linker.empty() ? "cc" : linker, "-shared", "-o", base + ".so", base + ".o",
-                     "-lm"},
-                    base + ".so");
+        run_program(
+            {linker.empty() ? "cc" : linker, "-shared", "-o", base + ".so", base + ".o", "-lm"},
+            base + ".so");
     } catch (const RuntimeError &) {
         std::filesystem::remove(base + ".o");
         throw;

@@ -155,11 +155,11 @@ private:
         case R_X86_64_GOTPCREL:
         case R_X86_64_GOTPCRELX:
         case R_X86_64_REX_GOTPCRELX:
-            return put_short(
-                place, reinterpret_cast<uint64_t>(slot(symbol)) + sizeof(jump) + addend - here);
+            return put_short(place, reinterpret_cast<uint64_t>(slot(symbol)) + sizeof(jump) +
+                                        addend - here);
         default:
-            throw RuntimeError(str(path, " has a relocation of the unknown type ",
-                                   ELF64_R_TYPE(r.r_info)));
+            throw RuntimeError(
+                str(path, " has a relocation of the unknown type ", ELF64_R_TYPE(r.r_info)));
         }
     }
     static void put(uint8_t *place, uint64_t value) { std::memcpy(place, &value, sizeof(value)); }

@@ -198,8 +198,8 @@ Measurement prepare_reference(Bundle &bundle, MeasuringProcesses &processes) {
         return {Outcome::Measured, 0, ""};
     Measurement m = processes.run_reference(bundle.prepare(bundle.reference()));
     if (!m.is_valid()) {
-        throw RuntimeError(str("the reference of the bundle cannot be run: it ",
-                               name_of(m.outcome), ": ", m.message));
+        throw RuntimeError(str("the reference of the bundle cannot be run: it ", name_of(m.outcome),
+                               ": ", m.message));
     }
     if (!path.empty()) {
         std::ofstream(path, std::ios::binary)

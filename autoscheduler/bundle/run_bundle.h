@@ -6,7 +6,7 @@
 namespace tessera::autoscheduler {
 
 struct BundleOptions {
-    std::string folder;         // with manifest.json
+    std::string folder;  // with manifest.json
     // Records are appended to it, and what it has is not measured again; "-": they are printed
     // instead of lines for people, before them one that says what the reference takes.
     std::string log;

@@ -182,9 +182,9 @@ TEST_SUITE("autoscheduler, control") {
     }
     TEST_CASE("handlers are not called in processes that measure") {
         // Both count the calls in whichever process.
-        auto *calls = static_cast<std::atomic<int> *>(mmap(
-            nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-            -1, 0));
+        auto *calls = static_cast<std::atomic<int> *>(mmap(nullptr, sizeof(std::atomic<int>),
+                                                           PROT_READ | PROT_WRITE,
+                                                           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
         new (calls) std::atomic<int>(0);
         const WarningHandler warnings = set_warning_handler([&](const std::string &) { ++*calls; });
         const ErrorObserver errors = set_error_observer([&](const std::string &) { ++*calls; });
@@ -236,9 +236,10 @@ TEST_SUITE("autoscheduler, control") {
         };
         const Measurement missing = reference(measure_by_program("/nowhere/tessera-measure"));
         CHECK(missing.outcome == Outcome::Failed);
-        CHECK(missing.message == "/nowhere/tessera-measure cannot be run: No such file or directory");
-        const Measurement killed = reference(
-            [](const std::string &folder, const auto &told, const std::stop_token &stop) {
+        CHECK(missing.message ==
+              "/nowhere/tessera-measure cannot be run: No such file or directory");
+        const Measurement killed =
+            reference([](const std::string &folder, const auto &told, const std::stop_token &stop) {
                 std::filesystem::remove(folder + "/manifest.json");
                 measure_by_program(TESSERA_MEASURE)(folder, told, stop);
             });

@@ -361,10 +361,10 @@ void bind_func(nb::module_ &m) {
     nb::class_<LoopLevel>(m, "LoopLevel", "A place in the loops of a pipeline.")
         .def(
             "__init__",
-            [](LoopLevel *l, nb::handle f, const LoopVar &v) {
-                new (l) LoopLevel(to_func(f), v.get(), -1, here());
+            [](LoopLevel *l, nb::handle f, const LoopVar &v, int stage) {
+                new (l) LoopLevel(to_func(f), v.get(), stage, here());
             },
-            "func"_a, "var"_a)
+            "func"_a, "var"_a, "stage_index"_a = -1)
         .def_static("inlined", &LoopLevel::inlined)
         .def_static("root", &LoopLevel::root);
     bind_stage(m);

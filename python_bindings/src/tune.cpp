@@ -12,6 +12,18 @@ namespace {
 
 std::string text_of(nb::handle object) { return nb::cast<std::string>(object.attr("__str__")()); }
 
+std::map<std::string, std::string> texts_of(const nb::dict &options) {
+    std::map<std::string, std::string> texts;
+    for (auto [key, value] : options) texts[text_of(key)] = text_of(value);
+    return texts;
+}
+
+// A log calls the host as generators do, which compile for files.
+Target or_host(const Target &target) {
+    return target == Target() ? get_jit_target_from_environment().without_feature(Target::JIT)
+                              : target;
+}
+
 // Calls `search` on a thread of its own, while this one looks for signals. A signal whose handler
 // raises requests a stop, and its exception is thrown when the search has ended, with what this has
 // found as `partial`. Call it with the GIL.
@@ -62,7 +74,8 @@ template<typename Search> auto interruptible(std::stop_source &stop, Search sear
 // Calls Python's progress(done, trials, best_ms): None where none has a time yet.
 void tell(nb::handle progress, const SearchProgress &p) {
     const nb::gil_scoped_acquire gil;
-    const nb::object best = p.milliseconds > 0 ? nb::object(nb::float_(p.milliseconds)) : nb::none();
+    const nb::object best =
+        p.milliseconds > 0 ? nb::object(nb::float_(p.milliseconds)) : nb::none();
     progress(p.measured, p.trials, best);
 }
 
@@ -100,10 +113,6 @@ SearchControl control_of(nb::handle progress, nb::handle measurer, size_t batch,
     return control;
 }
 
-Target or_host(const Target &target) {
-    return target == Target() ? get_jit_target_from_environment() : target;
-}
-
 AutoSchedulerResults apply_autoscheduler(const Pipeline &pipeline, const Target &target,
                                          AutoschedulerParams params, nb::handle progress,
                                          nb::handle measurer, size_t batch, const Location &at) {
@@ -112,12 +121,8 @@ AutoSchedulerResults apply_autoscheduler(const Pipeline &pipeline, const Target 
     return interruptible(stop, [&] { return pipeline.apply_autoscheduler(target, params, at); });
 }
 
-template<typename C> Pipeline pipeline_of(C &c, const Location &at) {
-    if constexpr (std::is_same_v<C, Func>)
-        return c.pipeline(at);
-    else
-        return c;
-}
+Pipeline as_pipeline(const Func &f, const Location &at) { return f.pipeline(at); }
+Pipeline as_pipeline(const Pipeline &p, const Location &) { return p; }
 
 template<typename C> void define(nb::class_<C> &c) {
     c.def(
@@ -125,11 +130,11 @@ template<typename C> void define(nb::class_<C> &c) {
         [](C &f, const Target &target, const AutoschedulerParams &params, nb::handle progress,
            nb::handle measurer, size_t batch) {
             const Location at = here();
-            return apply_autoscheduler(pipeline_of(f, at), or_host(target), params, progress,
+            return apply_autoscheduler(as_pipeline(f, at), or_host(target), params, progress,
                                        measurer, batch, at);
         },
-        "target"_a = Target(), "params"_a = AutoschedulerParams(),
-        nb::kw_only(), "progress"_a = nb::none(), "measurer"_a = nb::none(), "batch"_a = 8,
+        "target"_a = Target(), "params"_a = AutoschedulerParams(), nb::kw_only(),
+        "progress"_a = nb::none(), "measurer"_a = nb::none(), "batch"_a = 8,
         "Schedules the pipeline by the autoscheduler that the parameters name, and returns the "
         "AutoSchedulerResults. `progress(done, trials, best_ms)` is called while it measures; "
         "`measurer(folder, stopped)` measures a bundle and yields the lines of the log; None: "
@@ -213,7 +218,7 @@ size_t export_candidates(const Pipeline &pipeline, const std::string &folder, si
     const Location at = here();
     const nb::gil_scoped_release no_gil;
     return called_at(at, [&] {
-        const Target target = driver::file_target(given);
+        const Target target = or_host(given);
         const search::TuningProblem problem(pipeline, target,
                                             search::known_machine(target, parallelism));
         const search::TuningLog known(log, problem.workload, problem.machine.cores,
@@ -231,18 +236,21 @@ void bind_search(nb::module_ &m) {
         .def(
             "__init__",
             [](AutoschedulerParams *p, const std::string &name, const nb::dict &options) {
-                std::map<std::string, std::string> texts;
-                for (auto [key, value] : options) texts[text_of(key)] = text_of(value);
-                new (p) AutoschedulerParams(name, texts);
+                new (p) AutoschedulerParams(name, texts_of(options));
             },
             "name"_a = "", "options"_a = nb::dict())
-        .def_ro("name", &AutoschedulerParams::name)
-        .def_prop_ro("options",
-                     [](const AutoschedulerParams &p) {
-                         nb::dict options;
-                         for (const auto &[name, value] : p.extra) options[name.c_str()] = value;
-                         return options;
-                     })
+        .def_rw("name", &AutoschedulerParams::name)
+        .def_prop_rw(
+            "extra",
+            [](const AutoschedulerParams &p) {
+                nb::dict options;
+                for (const auto &[name, value] : p.extra) options[name.c_str()] = value;
+                return options;
+            },
+            [](AutoschedulerParams &p, const nb::dict &options) { p.extra = texts_of(options); },
+            "The options, as texts.")
+        .def("to_string", &AutoschedulerParams::to_string,
+             "Returns the options of a generator's command line.")
         .def("__repr__",
              [](const AutoschedulerParams &p) {
                  return str("<AutoschedulerParams ", p.to_string(), ">");
@@ -263,7 +271,7 @@ void bind_search(nb::module_ &m) {
                         "What an autoscheduler has found: the pipeline has that schedule.")
         .def_ro("target", &Results::target)
         .def_ro("autoscheduler_params", &Results::autoscheduler_params)
-        .def_ro("schedule_source", &Results::schedule_source, "The schedule as C++.")
+        .def_rw("schedule_source", &Results::schedule_source, "The schedule as C++.")
         .def_ro("schedule_python", &Results::schedule_python,
                 "The schedule as Python that runs where `pipeline` is a Pipeline of the algorithm.")
         .def_ro("report", &Results::report,

@@ -101,11 +101,11 @@ def _share_of_cores(box, boxes):
     return cores[box * each:(box + 1) * each] or cores
 
 
-def measure_bundle(bundle, options):
+def measure_bundle(bundle, options, started=lambda process: None):
     """Measures a bundle on this machine, and returns the lines of the log. RunError if nothing of it can be measured.
 
     Options: "timeout", seconds for all of it (600); "boxes", how many tasks may measure at once on this machine (1), each
-    on its share of the cores; "program", the path of tessera-measure.
+    on its share of the cores; "program", the path of tessera-measure. `started` is given the process.
     """
     boxes = options.get("boxes", 1)
     with tempfile.TemporaryDirectory(prefix="tessera_bundle_") as folder, _a_box(boxes) as box:
@@ -118,6 +118,7 @@ def measure_bundle(bundle, options):
         errors = []
         reader = threading.Thread(target=lambda: errors.extend(process.stderr))
         with process:
+            started(process)
             if boxes > 1:
                 os.sched_setaffinity(process.pid, _share_of_cores(box, boxes))
             timer.start()
@@ -209,6 +210,30 @@ class _Closing:
         self.close()
 
 
+class _Relayed(concurrent.futures.Future):
+    """The Future of a task that something else runs."""
+
+    def __init__(self, cancel):
+        super().__init__()
+        self._cancel = cancel
+
+    def cancel(self):
+        is_cancelled = super().cancel()
+        self._cancel()
+        return is_cancelled
+
+    def take(self, result):
+        """Takes what a function returns or raises, unless it is cancelled."""
+        try:
+            value = result()
+        except BaseException as error:
+            with contextlib.suppress(concurrent.futures.InvalidStateError):
+                self.set_exception(error)
+        else:
+            with contextlib.suppress(concurrent.futures.InvalidStateError):
+                self.set_result(value)
+
+
 class LocalProcesses(_Closing):
     """Measures on this machine, by as many processes at once as there are boxes, each on its share of the cores."""
 
@@ -217,7 +242,20 @@ class LocalProcesses(_Closing):
         self._threads = concurrent.futures.ThreadPoolExecutor(boxes, thread_name_prefix="tessera_farm")
 
     def submit(self, bundle, options):
-        return self._threads.submit(measure_bundle, bundle, {"boxes": self.boxes, **options})
+        processes = []
+
+        def started(process):
+            processes.append(process)
+            if future.cancelled():
+                process.kill()
+
+        def run():
+            if not future.cancelled():
+                future.take(lambda: measure_bundle(bundle, {"boxes": self.boxes, **options}, started))
+
+        future = _Relayed(lambda: [process.kill() for process in processes])
+        self._threads.submit(run)
+        return future
 
     def resources(self):
         return {"boxes": self.boxes}
@@ -254,29 +292,6 @@ class Futures(_Closing):
 
     def close(self):
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-class _Relayed(concurrent.futures.Future):
-    """The Future of a task of another engine."""
-
-    def __init__(self, cancel):
-        super().__init__()
-        self._cancel = cancel
-
-    def cancel(self):
-        self._cancel()
-        return super().cancel()
-
-    def take(self, result):
-        """Takes what a function returns or raises, unless it is cancelled."""
-        try:
-            value = result()
-        except BaseException as error:
-            with contextlib.suppress(concurrent.futures.InvalidStateError):
-                self.set_exception(error)
-        else:
-            with contextlib.suppress(concurrent.futures.InvalidStateError):
-                self.set_result(value)
 
 
 class Dask(_Closing):

@@ -9,7 +9,7 @@ import tarfile
 import time
 
 import pytest
-from test_search import Interrupt, small_blur
+from test_search import Interrupt, signal_handlers, small_blur  # noqa: F401 (a fixture)
 
 import tessera as ts
 from tessera import farm
@@ -43,7 +43,7 @@ def check_search(executor, tmp_path, **options):
     assert found.trials == 12 and found.milliseconds > 0
     lines = records(log.read_text().splitlines())
     assert len({r["schedule"] for r in lines}) == 12
-    assert {r["outcome"] for r in lines} == {"measured"}
+    assert {r["outcome"] for r in lines} <= {"measured", "refused"}
     assert any(r.get("in_turns") for r in lines)
     again = ts.tune(small_blur(), 0, log, progress=False, parallelism=1)
     assert again.schedule_source == found.schedule_source

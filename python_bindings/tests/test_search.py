@@ -23,9 +23,10 @@ def small_blur(width=256, height=128):
     return blur.set_estimates([(0, width), (0, height)])
 
 
-@pytest.fixture
-def other_signal_handlers():
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
+@pytest.fixture(autouse=True)
+def signal_handlers():
+    """The usual handlers: a shell may have let this process ignore the key."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler), signal.getsignal(signal.SIGALRM)
     yield
     signal.signal(signal.SIGINT, before[0])
     signal.signal(signal.SIGALRM, before[1])
@@ -43,7 +44,7 @@ def test_the_pipeline_has_the_schedule_that_the_results_show():
     assert "vectorize" in found.schedule_source and "vectorize" in blur.schedule_as_cpp()
     assert found.schedule_python == blur.schedule_as_python()
     assert found.autoscheduler_params.name == "tessera"
-    assert found.autoscheduler_params.options == {"trials": "3", "parallelism": "1"}
+    assert found.autoscheduler_params.extra == {"trials": "3", "parallelism": "1"}
     assert "3 trials" in repr(found)
     np.testing.assert_array_equal(blur.realize([256, 128]).numpy(), before)
 
@@ -98,7 +99,7 @@ def test_parameters_are_pickled():
     import pickle
 
     params = pickle.loads(pickle.dumps(ts.AutoschedulerParams("tessera", {"trials": 3})))
-    assert params.name == "tessera" and params.options == {"trials": "3"}
+    assert params.name == "tessera" and params.extra == {"trials": "3"}
 
 
 @pytest.mark.parametrize("arguments, error, message", [
@@ -210,7 +211,7 @@ def test_control_c_before_any_measurement_is_raised():
     assert "vectorize" not in blur.schedule_as_cpp()
 
 
-def test_other_signal_handlers_end_a_search_too(other_signal_handlers):
+def test_other_signal_handlers_end_a_search_too():
     def handler(number, frame):
         raise TimeoutError("time is up")
 
@@ -222,7 +223,7 @@ def test_other_signal_handlers_end_a_search_too(other_signal_handlers):
     assert caught.value.partial.milliseconds > 0
 
 
-def test_a_handler_that_raises_nothing_does_not_end_a_search(other_signal_handlers):
+def test_a_handler_that_raises_nothing_does_not_end_a_search():
     seen = []
     signal.signal(signal.SIGALRM, lambda *all: seen.append(all))
     found = ts.tune(small_blur(), 4, progress=Interrupt(2, signal.SIGALRM), parallelism=1)
@@ -237,6 +238,7 @@ import os, signal, sys, time
 sys.path[:0] = {sys.path!r}
 from test_search import small_blur
 import tessera as ts
+signal.signal(signal.SIGINT, signal.default_int_handler)
 def progress(done, trials, best):
     if done == 3: os.killpg(0, signal.SIGINT)
 found = ts.tune(small_blur(), 10_000, {str(log)!r}, progress, parallelism=1, on_interrupt="best")
@@ -308,6 +310,13 @@ def test_a_bundle_is_measured_by_a_program_that_has_no_compiler(tmp_path):
     assert ts.export_bundle(small_blur(), tmp_path / "again", 2, parallelism=1, log=log) == 2
 
 
+def test_a_bundle_needs_no_linker(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    ts.export_bundle(small_blur(), tmp_path, 1, parallelism=1)
+    assert (tmp_path / "candidate_0.o").exists()
+    assert ts.tune(small_blur(), 1, progress=False, parallelism=1).milliseconds > 0
+
+
 def test_a_missing_program_is_told(monkeypatch):
     monkeypatch.setenv("TESSERA_MEASURE", "/nowhere/tessera-measure")
     with pytest.raises(ts.RunError, match="/nowhere/tessera-measure is no program"):
@@ -363,8 +372,8 @@ def test_choices_may_be_any_objects():
 
 def test_choices_that_a_directive_refuses_are_left_out():
     blur, across, x, y = two_stages()
-    found = ts.tune_template(blur, lambda k: blur.vectorize(k.choose("loop", ["x", "zz"]) == "x" and x or ts.Var("zz"), 4),
-                             progress=False, parallelism=1)
+    found = ts.tune_template(blur, lambda k: blur.vectorize(ts.Var(k.choose("loop", ["x", "zz"])), 4), progress=False,
+                             parallelism=1)
     assert found.choices == {"loop": "x"}
     refused = [t for t in found.trials if t.milliseconds == 0]
     assert len(refused) == 1 and "no loop named zz" in refused[0].message and "test_search.py:" in refused[0].message

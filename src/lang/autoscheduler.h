@@ -27,10 +27,9 @@ struct SearchProgress {
 // another machine, and calls `told` with each line of what tessera-measure writes. Throws
 // RuntimeError if it cannot; what else it throws ends the search. Returns soon after a stop is
 // requested.
-using BundleMeasurer =
-    std::function<void(const std::string &folder,
-                       const std::function<void(const std::string &record)> &told,
-                       const std::stop_token &stop)>;
+using BundleMeasurer = std::function<void(
+    const std::string &folder, const std::function<void(const std::string &record)> &told,
+    const std::stop_token &stop)>;
 
 // What a program has to do with a search while that runs.
 struct SearchControl {
@@ -67,10 +66,10 @@ struct AutoSchedulerResults {
     std::string schedule_source;  // as C++
     std::vector<uint8_t> featurization;
     std::string schedule_python;  // the same as Python
-    std::string report;           // a page of HTML: the search's curve, the schedule, where time goes
-    double milliseconds = 0;      // that the schedule takes; 0: it was not measured
-    size_t trials = 0;            // schedules that were measured
-    bool is_stopped = false;      // on request; no schedule yet: schedule_source is empty
+    std::string report;       // a page of HTML: the search's curve, the schedule, where time goes
+    double milliseconds = 0;  // that the schedule takes; 0: it was not measured
+    size_t trials = 0;        // schedules that were measured
+    bool is_stopped = false;  // on request; no schedule yet: schedule_source is empty
 };
 
 // A function that schedules a pipeline: Pipeline::add_autoscheduler().

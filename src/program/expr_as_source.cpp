@@ -82,7 +82,8 @@ std::string SourcePrinter::floating(const ir::FloatImm &f) const {
     if (std::isnan(f.value))
         return cast_to(f.type, is_python ? "float(\"nan\")" : "std::nan(\"\")");
     if (std::isinf(f.value))
-        return cast_to(f.type, str(is_negative ? "-" : "", is_python ? "float(\"inf\")" : "HUGE_VAL"));
+        return cast_to(f.type,
+                       str(is_negative ? "-" : "", is_python ? "float(\"inf\")" : "HUGE_VAL"));
     std::ostringstream out;
     out.precision(17);
     out << std::showpoint << f.value;
@@ -129,8 +130,7 @@ std::string SourcePrinter::print(const Expr &e) const {
     using S = std::string;
     if (!e.defined()) return str(prefix, "Expr()");
     S text = match(
-        e,
-        [&](const IntImm &i) -> S { return integer(i); },
+        e, [&](const IntImm &i) -> S { return integer(i); },
         [&](const UIntImm &i) -> S { return integer(i); },
         [&](const FloatImm &f) -> S { return floating(f); },
         [](const StringImm &s) -> S { return quoted(s.value); },

@@ -32,8 +32,8 @@ constexpr std::string_view name_of_type(PrefetchBoundStrategy) { return "Prefetc
 class SchedulePrinter {
 public:
     SchedulePrinter(const Algorithm &algorithm, const Schedule &schedule,
-                    const ScheduledProgram &program, const std::string &pipeline,
-                    Language language, Names &names, std::vector<Symbol> &special_names);
+                    const ScheduledProgram &program, const std::string &pipeline, Language language,
+                    Names &names, std::vector<Symbol> &special_names);
     std::string run();
 
 private:
@@ -53,8 +53,10 @@ private:
         return expr_as_source(e, [&](Symbol s) { return parameter(s); }, language);
     }
     // "Func f = g.in();\n"
-    std::string declared(const char *type, const std::string &name, const std::string &value) const {
-        return is_python ? str(name, " = ", value, "\n") : str(type, " ", name, " = ", value, ";\n");
+    std::string declared(const char *type, const std::string &name,
+                         const std::string &value) const {
+        return is_python ? str(name, " = ", value, "\n")
+                         : str(type, " ", name, " = ", value, ";\n");
     }
     std::string_view truth(bool value) const {
         if (is_python) return value ? "True" : "False";
@@ -65,7 +67,8 @@ private:
     }
     // What directives are called that are words of the language.
     std::string call_name(const std::string &directive) const {
-        return is_python && (directive == "async" || directive == "in") ? directive + "_" : directive;
+        return is_python && (directive == "async" || directive == "in") ? directive + "_"
+                                                                        : directive;
     }
     void end_statement() {
         if (!open_object.empty()) statements += is_python ? "\n" : ";\n";
@@ -81,7 +84,8 @@ private:
     template<typename D>
     std::string members(const FunctionContents &f, int stage, const D &d);
     template<typename T>
-    std::string member_as_source(const FunctionContents &f, int stage, const T &member, Referred of);
+    std::string member_as_source(const FunctionContents &f, int stage, const T &member,
+                                 Referred of);
     std::string arguments(const FunctionContents &f, int stage, const StageDirective &d);
     std::string arguments(const FunctionContents &f, const FuncDirective &d);
     bool is_reduction_name(const FunctionContents &f, int stage, Symbol var) const;
@@ -183,8 +187,8 @@ std::string SchedulePrinter::parameter(Symbol s) {
     bool is_new = declared_parameters.insert(s).second;
     if (found == parameters.end()) {
         if (is_new) {
-            declarations += str(is_python ? "# " : "// ", names[s], ": the parameter ", quoted(s.text()),
-                                ", which only the schedule has\n");
+            declarations += str(is_python ? "# " : "// ", names[s], ": the parameter ",
+                                quoted(s.text()), ", which only the schedule has\n");
         }
         return names[s];
     }
@@ -262,7 +266,7 @@ std::string SchedulePrinter::members(const FunctionContents &f, int stage, const
 
 template<typename T>
 std::string SchedulePrinter::member_as_source(const FunctionContents &f, int stage, const T &member,
-                                           Referred of) {
+                                              Referred of) {
     if constexpr (std::is_same_v<T, Symbol>) {
         if (of == Referred::Made) return "";  // not an argument: the call returns it
         return of == Referred::Loop ? loop(f, stage, member) : fetched(member);
@@ -298,8 +302,9 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
                                           : s.kind == LoopKind::WGMMA ? "WGMMA"
                                                                       : nullptr;
                 if (!instruction) return var;
-                return str(var, is_python ? ", instruction=ts.TensorInstruction."
-                                          : ", TensorInstruction::",
+                return str(var,
+                           is_python ? ", instruction=ts.TensorInstruction."
+                                     : ", TensorInstruction::",
                            instruction);
             },
             [&](const GroupBlocks &s) -> S { return str(prefix, "grouped(", expr(s.rows), ")"); },
@@ -433,8 +438,7 @@ std::string SchedulePrinter::run() {
 std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
                            const std::string &pipeline, Language language) {
     const bool is_python = language == Language::Python;
-    std::vector<std::string> reserved =
-        is_python ? std::vector<std::string>() : cpp_keywords();
+    std::vector<std::string> reserved = is_python ? std::vector<std::string>() : cpp_keywords();
     reserved.push_back(pipeline);
     std::istringstream words(is_python ? not_for_python_variables : not_for_variables);
     for (std::string word; words >> word;) reserved.push_back(word);
