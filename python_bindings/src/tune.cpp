@@ -47,7 +47,7 @@ template<typename Search> auto interruptible(std::stop_source &stop, Search sear
             changed.notify_all();
         });
         std::unique_lock lock(mutex);
-        while (!changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return is_done; })) {
+        while (!changed.wait_for(lock, std::chrono::milliseconds(20), [&] { return is_done; })) {
             lock.unlock();
             {
                 const nb::gil_scoped_acquire gil;

@@ -122,6 +122,26 @@ def test_an_output_without_estimates_is_told_with_its_line():
     assert caught.value.filename == __file__
 
 
+def readme_blocks():
+    path = os.path.join(os.path.dirname(__file__), "..", "README.md")
+    with open(path) as file:
+        section = file.read().split("## Searches")[1]
+    return [block.split("```")[0] for block in section.split("```python\n")[1:]]
+
+
+@pytest.mark.parametrize("block", readme_blocks())
+def test_the_readme(block, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    x, y = ts.vars("x y")
+    blur_x, blur = ts.funcs("blur_x blur")
+    blur_x[x, y] = ts.f32(x * y)
+    blur[x, y] = blur_x[x, y] + blur_x[x, y + 1]
+    blur.set_estimates([(0, 64), (0, 48)])
+    exec(block.replace("trials=32", "trials=2"), {"ts": ts, "blur": blur, "blur_x": blur_x, "y": y})
+    assert float(capsys.readouterr().out.split()[0]) > 0
+    assert "parallel" in blur.schedule_as_cpp() or "vectorize" in blur.schedule_as_cpp()
+
+
 # ---- Progress ----
 
 
