@@ -29,6 +29,7 @@ struct Job {
     uint64_t seed = 1;
     std::string log, report;
     bool shows_progress = false;
+    SearchControl control;
 };
 
 void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job &job,
@@ -37,7 +38,7 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     // If anything is measured, the machine is measured first.
     const bool measures = runs_here(target) && job.trials > 0;
     const TuningProblem problem(pipeline, target,
-                                measures ? this_machine(target, job.cores)
+                                measures ? this_machine(target, job.cores, job.control.stop)
                                          : known_machine(target, job.cores));
     const std::vector<program::FunctionRef> outputs = outputs_of(pipeline);
     program::Functions functions = program::functions_of(outputs);
@@ -56,25 +57,48 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
         log->warn_of_damage();
         if (options.trials == 0) warn_of(log->why_of_no_use());
     }
-    ProgressLine progress(std::cerr, options.trials, options.seconds,
+    ProgressLine progress(std::cerr, options.seconds,
                           milliseconds_at_least(problem.graph, problem.machine));
-    if (job.shows_progress) options.progress = std::ref(progress);
+    options.control = job.control;
+    if (job.shows_progress) {
+        options.control.progress = [&](const SearchProgress &p) {
+            progress(p);
+            if (job.control.progress) job.control.progress(p);
+        };
+    }
     const std::optional<SearchResult> known = replayed(log, options);
     const SearchResult found = known ? *known : search(problem.workload, problem.machine, options);
     progress.finish();
-    if (!job.report.empty())
-        write_report(job.report, to_html(problem.workload, problem.machine, found), found);
+    results->is_stopped = found.is_stopped;
+    results->milliseconds = found.milliseconds;
+    results->trials = found.trials.size();
+    if (found.is_stopped && found.schedule.steps.empty()) return;
+    if (!found.trials.empty() || !job.report.empty())
+        results->report = to_html(problem.workload, problem.machine, found);
+    if (!job.report.empty()) write_report(job.report, results->report, found);
     for (const program::Step &step : steps_of_plan(problem.graph, found.schedule)) {
         program::perform(step, functions);
     }
-    results->schedule_source =
-        program::print_schedule_block(problem.algorithm, program::schedule_of(outputs));
+    const program::Schedule schedule = program::schedule_of(outputs);
+    results->schedule_source = program::print_schedule_block(problem.algorithm, schedule);
+    results->schedule_python =
+        program::print_schedule(problem.algorithm, schedule, "pipeline", program::Language::Python);
 }
 
 int cores_in(const Options &options) {
     const int cores = options.number("parallelism", 0, 1);
     warn_of_cores(str("parallelism=", cores), cores);
     return cores;
+}
+
+// A stop before the search has begun leaves the schedule as it was.
+void schedule_until_stopped(const Pipeline &pipeline, const Target &target, const Job &job,
+                            AutoSchedulerResults *results) {
+    try {
+        schedule_pipeline(pipeline, target, job, results);
+    } catch (const Stopped &) {
+        results->is_stopped = true;
+    }
 }
 
 void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerParams &params,
@@ -91,7 +115,8 @@ void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerPar
     job.report = options.text("report");
     job.shows_progress = options.number("progress", 0, 0) != 0;
     if (job.seconds == 0) job.trials = 0;
-    schedule_pipeline(pipeline, target, job, results);
+    job.control = params.control;
+    schedule_until_stopped(pipeline, target, job, results);
 }
 
 void schedule_by_rules(const Pipeline &pipeline, const Target &target,
@@ -100,7 +125,8 @@ void schedule_by_rules(const Pipeline &pipeline, const Target &target,
     Job job;
     job.cores = cores_in(options);
     job.uses_model = false;
-    schedule_pipeline(pipeline, target, job, results);
+    job.control = params.control;
+    schedule_until_stopped(pipeline, target, job, results);
 }
 
 // Schedules as programs that were written for Halide expect: without measurement.
@@ -113,7 +139,8 @@ void schedule_for_halide(const Pipeline &pipeline, const Target &target,
                            "disable_memoized_blocks", "memory_limit"});
     Job job;
     job.cores = options.number("parallelism", 0, 1);
-    schedule_pipeline(pipeline, target, job, results);
+    job.control = params.control;
+    schedule_until_stopped(pipeline, target, job, results);
 }
 
 }  // namespace

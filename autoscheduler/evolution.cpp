@@ -8,12 +8,12 @@
 namespace tessera::autoscheduler {
 
 Evolution::Evolution(const Workload &workload, const Machine &machine, uint64_t seed,
-                     const std::function<bool(const Sketch &)> &takes)
+                     const std::function<bool(const Sketch &)> &takes, const std::stop_token &stop)
     : workload(workload), machine(machine), random(seed),
       all_sketches(make_sketches(workload.algorithm(), workload.graph().by_hand, machine)) {
     if (takes) std::erase_if(all_sketches, [&](const Sketch &s) { return !takes(s); });
     for (const Sketch &s : all_sketches)
-        costs.push_back(std::make_unique<PlanCosts>(*s.graph, machine));
+        costs.push_back(std::make_unique<PlanCosts>(*s.graph, machine, stop));
 }
 
 std::vector<Candidate> Evolution::by_rules() {

@@ -34,9 +34,11 @@ public:
         const Plan *plan;
     };
 
-    // `takes`: which sketches; none: all. All of these must live as long.
+    // `takes`: which sketches; none: all. All of these must live as long. When a stop is requested,
+    // Stopped is thrown.
     Evolution(const Workload &workload, const Machine &machine, uint64_t seed,
-              const std::function<bool(const Sketch &)> &takes = {});
+              const std::function<bool(const Sketch &)> &takes = {},
+              const std::stop_token &stop = {});
 
     const std::vector<Sketch> &sketches() const { return all_sketches; }
     uint64_t random_number() { return random(); }

@@ -1,5 +1,6 @@
 #include "autoscheduler/machine_probe.h"
 #include "autoscheduler/cost.h"
+#include "autoscheduler/stopped.h"
 #include "base/atomic_file.h"
 #include "lang/buffer.h"
 #include "lang/func.h"
@@ -195,15 +196,21 @@ void write_machine(const Target &target, const Machine &m) {
 
 }  // namespace
 
-Machine measure_machine(const Target &target, int cores) {
+Machine measure_machine(const Target &target, int cores, const std::stop_token &stop) {
+    const auto look_around = [&] {
+        if (stop.stop_requested()) throw Stopped();
+    };
     Machine m = Machine::usual(target, cores);
     Reader one(target, false);
     // Data that half fill a level come from it.
     m.caches[0].bytes_per_cycle = one.bytes_per_cycle(0.5 * m.caches[1].bytes, 1);
+    look_around();
     m.caches[1].bytes_per_cycle = one.bytes_per_cycle(
         std::max(2 * m.caches[1].bytes, std::min(0.25 * m.caches[2].bytes, 16e6)), 1);
     const double large = std::clamp(4 * m.caches[2].bytes, 64e6, 512e6);
+    look_around();
     m.caches[2].bytes_per_cycle = one.bytes_per_cycle(large, 1);
+    look_around();
     if (m.cores > 1) {
         Reader all(target, true);
         m.memory_sharing =
@@ -211,6 +218,7 @@ Machine measure_machine(const Target &target, int cores) {
                        1.0, double(m.cores));
         measure_tasks(target, m);
     }
+    look_around();
     m.fault_per_byte = fault_per_byte();
     m.gathered_lane = gathered_lane(target);
     return m;
@@ -220,9 +228,9 @@ Machine known_machine(const Target &target, int cores) {
     return find_machine(target, cores).value_or(Machine::usual(target, cores));
 }
 
-Machine this_machine(const Target &target, int cores) {
+Machine this_machine(const Target &target, int cores, const std::stop_token &stop) {
     if (const auto known = find_machine(target, cores)) return *known;
-    const Machine m = measure_machine(target, cores);
+    const Machine m = measure_machine(target, cores, stop);
     write_machine(target, m);
     return m;
 }

@@ -1,6 +1,5 @@
 #pragma once
-#include "autoscheduler/processes.h"
-#include "autoscheduler/workload.h"
+#include "autoscheduler/measuring.h"
 
 namespace tessera::autoscheduler {
 
@@ -8,16 +7,18 @@ namespace tessera::autoscheduler {
 // crashes, hangs, eats memory or computes the wrong thing harms nobody. Only one runs at a time.
 class Measurer {
 public:
-    // `reference`: a schedule that is trusted, whose results the others have to have. RuntimeError
-    // if there is no memory for what it reads and computes.
+    // `reference`: a schedule that is trusted, whose results the others have to have. `measurer`:
+    // who measures; none: copies of this process. RuntimeError if there is no memory for what it
+    // reads and computes.
     Measurer(const Workload &workload, const program::Schedule &reference,
-             const MeasureOptions &options = {});
+             const MeasureOptions &options = {}, const BundleMeasurer &measurer = {});
+    ~Measurer();
     Measurer(const Measurer &) = delete;
 
     // Returns the measurements in the order of the schedules. `hopeless`: what takes longer than
     // this many milliseconds in its first run is not run again. `told`: called with the place of
-    // each schedule as soon as it is measured.
-    using Told = MeasuringProcesses::Told;
+    // each schedule as soon as it is measured. Throws Stopped if that is requested.
+    using Told = Measuring::Told;
     std::vector<Measurement> operator()(const std::vector<program::Schedule> &schedules,
                                         double hopeless = 1e300, const Told &told = {});
     // Compares a few: all are compiled, and then run in turns, while nothing else does, with their
@@ -27,13 +28,7 @@ public:
     const Measurement &reference() const { return of_reference; }
 
 private:
-    MeasuringProcesses::Prepare candidate(const program::Schedule &schedule) const;
-    std::vector<MeasuringProcesses::Prepare>
-    candidates_of(const std::vector<program::Schedule> &schedules) const;
-
-    const Workload &workload;
-    const std::unique_ptr<Inputs> inputs;  // those of each candidate, in its own process
-    MeasuringProcesses processes;
+    std::unique_ptr<Measuring> who;
     Measurement of_reference;
 };
 

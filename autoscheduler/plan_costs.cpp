@@ -1,4 +1,5 @@
 #include "autoscheduler/plan_costs.h"
+#include "autoscheduler/stopped.h"
 #include "program/environment.h"
 #include <algorithm>
 #include <functional>
@@ -79,8 +80,8 @@ struct Group {
 
 class PlanCosts::Memory {
 public:
-    Memory(const Graph &graph, const Machine &machine)
-        : graph(graph), machine(machine), known(graph.functions.size()),
+    Memory(const Graph &graph, const Machine &machine, std::stop_token stop)
+        : graph(graph), machine(machine), stop(std::move(stop)), known(graph.functions.size()),
           now(graph.functions.size()), root(graph.functions.size()),
           members(graph.functions.size()), seen(graph.functions.size()) {
         last.functions.resize(graph.functions.size());
@@ -99,6 +100,7 @@ public:
     // schedule.
     bool look_at(const Plan &plan, bool wants_features) {
         groups.clear();
+        if (stop.stop_requested()) throw Stopped();
         if (!find_functions(plan) || !find_roots()) return false;
         forget_if_full();
         for (size_t n = 0; n < members.size(); n++) {
@@ -121,6 +123,7 @@ public:
 
     const Graph &graph;
     const Machine &machine;
+    const std::stop_token stop;
     std::vector<const Group *> groups;  // of the plan that was looked at
     size_t plans = 0, estimated_stages = 0;
 
@@ -322,8 +325,8 @@ private:
     size_t forgotten = 0, leaves = 0;
 };
 
-PlanCosts::PlanCosts(const Graph &graph, const Machine &machine)
-    : memory(std::make_unique<Memory>(graph, machine)) {}
+PlanCosts::PlanCosts(const Graph &graph, const Machine &machine, std::stop_token stop)
+    : memory(std::make_unique<Memory>(graph, machine, std::move(stop))) {}
 
 PlanCosts::~PlanCosts() = default;
 

@@ -3,6 +3,7 @@
 #include "autoscheduler/plan.h"
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 namespace tessera::autoscheduler {
 
@@ -13,8 +14,8 @@ namespace tessera::autoscheduler {
 // values lie in memory. So a change of one function costs what its group does.
 class PlanCosts {
 public:
-    // Both must live as long.
-    PlanCosts(const Graph &graph, const Machine &machine);
+    // Both must live as long. When a stop is requested, all that is asked throws Stopped.
+    PlanCosts(const Graph &graph, const Machine &machine, std::stop_token stop = {});
     ~PlanCosts();
     PlanCosts(const PlanCosts &) = delete;
 

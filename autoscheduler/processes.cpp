@@ -2,6 +2,7 @@
 #include "autoscheduler/arrays.h"
 #include "base/error.h"
 #include "base/float16.h"
+#include "base/silence.h"
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -116,6 +117,14 @@ std::string_view name_of(Outcome o) {
     return "?";
 }
 
+std::optional<Outcome> outcome_of(std::string_view name) {
+    for (Outcome o : {Outcome::Measured, Outcome::Refused, Outcome::Failed, Outcome::Wrong,
+                      Outcome::Crashed, Outcome::TimedOut}) {
+        if (name == name_of(o)) return o;
+    }
+    return std::nullopt;
+}
+
 // Memory that the processes have together: the values of all outputs, one after the other.
 struct MeasuringProcesses::Shared {
     uint8_t *memory = nullptr;
@@ -189,16 +198,24 @@ MeasuringProcesses::MeasuringProcesses(size_t output_bytes, const MeasureOptions
 
 Measurement MeasuringProcesses::run_reference(const Prepare &reference) {
     auto worker = start(reference, true, 1e300);
-    while (!worker->is_done) {
-        pollfd wait = {worker->results, POLLIN, 0};
-        if (poll(&wait, 1, int(options.seconds * 6000)) <= 0) {
-            worker->time_out("the reference");
-        } else if (worker->read_report()) {
-            const char go = 1;
-            write_all(worker->permission, &go, 1);
-        }
-    }
+    const char go = 1;
+    while (wait_for_report(*worker, 6 * options.seconds, "the reference"))
+        write_all(worker->permission, &go, 1);
     return worker->measurement;
+}
+
+std::span<uint8_t> MeasuringProcesses::expected() { return {shared->memory, shared->bytes}; }
+
+// Waits for what the process says next; false: it has said its last word, or the time is up.
+bool MeasuringProcesses::wait_for_report(Worker &w, double seconds, const char *what) const {
+    constexpr int look_around = 50;  // milliseconds
+    for (const auto begin = Clock::now(); seconds_since(begin) < seconds;) {
+        pollfd wait = {w.results, POLLIN, 0};
+        if (poll(&wait, 1, look_around) > 0) return w.read_report();
+        if (options.stop.stop_requested()) throw Stopped();
+    }
+    w.time_out(what);
+    return false;
 }
 
 MeasuringProcesses::~MeasuringProcesses() = default;
@@ -299,8 +316,11 @@ private:
 
 void MeasuringProcesses::work(const Prepare &prepare, bool is_reference, double hopeless,
                               int results, int permission) const {
-    // The program's handlers of signals are not for this process.
-    for (int s : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT, SIGTERM, SIGINT}) signal(s, SIG_DFL);
+    // The program's handlers are not for this process: another thread may hold what they wait for.
+    silence_process();
+    for (int s : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT, SIGTERM}) signal(s, SIG_DFL);
+    // A key that interrupts the search does not count as a crash of this candidate.
+    signal(SIGINT, SIG_IGN);
     rlimit limit = {};
     getrlimit(RLIMIT_DATA, &limit);
     limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, options.memory);
@@ -362,6 +382,7 @@ std::vector<Measurement> MeasuringProcesses::operator()(const std::vector<Prepar
             worker->begin = Clock::now();
             break;
         }
+        if (options.stop.stop_requested()) throw Stopped();
         std::vector<pollfd> waits;
         for (auto &[which, worker] : workers) waits.push_back({worker->results, POLLIN, 0});
         poll(waits.data(), nfds_t(waits.size()), 50);
@@ -387,19 +408,13 @@ std::vector<Measurement> MeasuringProcesses::operator()(const std::vector<Prepar
 std::vector<Measurement> MeasuringProcesses::in_turns(const std::vector<Prepare> &candidates) {
     constexpr int least_rounds = placements, most_rounds = 5 * placements;
     constexpr double enough_seconds = 4;
-    const auto wait_for_report = [&](Worker &w, const char *what) {
-        pollfd wait = {w.results, POLLIN, 0};
-        if (poll(&wait, 1, int(options.seconds * 1000)) > 0) return w.read_report();
-        w.time_out(what);
-        return false;
-    };
     const char go = 1;
     std::vector<std::unique_ptr<Worker>> workers;
     for (const Prepare &p : candidates) {
         workers.push_back(start(p, false, 1e300));
-        if (!wait_for_report(*workers.back(), "compiling it")) continue;
+        if (!wait_for_report(*workers.back(), options.seconds, "compiling it")) continue;
         write_all(workers.back()->permission, &go, 1);
-        wait_for_report(*workers.back(), "running it");
+        wait_for_report(*workers.back(), options.seconds, "running it");
     }
     std::vector<std::array<double, placements>> least(workers.size());
     for (auto &of_worker : least) of_worker.fill(1e300);
@@ -412,7 +427,7 @@ std::vector<Measurement> MeasuringProcesses::in_turns(const std::vector<Prepare>
             Worker &w = *workers[which];
             if (!w.measurement.is_valid()) continue;
             write_all(w.permission, &placement, 1);
-            wait_for_report(w, "running it");
+            wait_for_report(w, options.seconds, "running it");
             double &ms = least[which][size_t(placement)];
             ms = std::min(ms, w.measurement.milliseconds);
         }

@@ -1,8 +1,12 @@
 #pragma once
+#include "autoscheduler/stopped.h"
 #include "runtime/tessera_runtime.h"
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +23,8 @@ enum class Outcome : uint8_t {
     TimedOut,  // compiling or running takes too long
 };
 std::string_view name_of(Outcome o);
+// Nothing if no outcome has that name.
+std::optional<Outcome> outcome_of(std::string_view name);
 
 struct Measurement {
     Outcome outcome = Outcome::Crashed;
@@ -37,6 +43,7 @@ struct MeasureOptions {
     // that others use too.
     bool processor_time = false;
     uint64_t memory = 16ull << 30;  // bytes of data that one may have, those of this process too
+    std::stop_token stop;           // Stopped is thrown soon after a stop is requested
 };
 
 // Holds what a process runs again and again, and the outputs that this computes.
@@ -75,6 +82,9 @@ public:
     // Compares a few: all are prepared, and then run in turns, while nothing else does, in one
     // placement of their buffers after the other; see Measurer.
     std::vector<Measurement> in_turns(const std::vector<Prepare> &candidates);
+    // The outputs that results are compared with: those of the reference, or of another process
+    // that has run it.
+    std::span<uint8_t> expected();
 
 private:
     struct Worker;
@@ -83,6 +93,7 @@ private:
     [[noreturn]] void work(const Prepare &prepare, bool is_reference, double hopeless, int results,
                            int permission) const;
     class Timer;
+    bool wait_for_report(Worker &w, double seconds, const char *what) const;
 
     MeasureOptions options;
     std::unique_ptr<Shared> shared;  // the outputs of the reference

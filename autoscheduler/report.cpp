@@ -18,15 +18,15 @@ std::string_view what_bounds(const StageCost &c) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::ostream &out, int trials, double seconds, double least)
-    : out(out), trials(trials), limit(seconds), least(least) {}
+ProgressLine::ProgressLine(std::ostream &out, double seconds, double least)
+    : out(out), limit(seconds), least(least) {}
 
 void ProgressLine::operator()(const SearchProgress &so_far) {
     std::string line(so_far.doing);
-    if (trials > 0) line += str(", trial ", so_far.measured, " of ", trials);
+    if (so_far.trials > 0) line += str(", trial ", so_far.measured, " of ", so_far.trials);
     if (so_far.milliseconds > 0) {
         const double left = so_far.seconds / double(so_far.measured) *
-                            std::max(0.0, double(trials) - double(so_far.measured));
+                            std::max(0.0, double(so_far.trials) - double(so_far.measured));
         line += str(", best ", number("%.4g ms", so_far.milliseconds), " (",
                     number("%.0f %%", 100 * least / so_far.milliseconds), " of the limit), ",
                     number("%.0f s", std::clamp(limit - so_far.seconds, 0.0, left)), " left");

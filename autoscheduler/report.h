@@ -9,14 +9,13 @@ namespace tessera::autoscheduler {
 class ProgressLine {
 public:
     // `least`: the milliseconds below which no schedule gets, as estimated.
-    ProgressLine(std::ostream &out, int trials, double seconds, double least);
+    ProgressLine(std::ostream &out, double seconds, double least);
     void operator()(const SearchProgress &so_far);
     // Ends the line.
     void finish();
 
 private:
     std::ostream &out;
-    const int trials;
     const double limit, least;
     size_t width = 0;  // of what was written last
 };

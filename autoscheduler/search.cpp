@@ -17,11 +17,36 @@ class Search::Run {
 public:
     Run(const Workload &workload, const Machine &machine, const SearchOptions &options)
         : workload(workload), options(options),
-          evolution(workload, machine, options.seed, options.takes) {
+          evolution(workload, machine, options.seed, options.takes, options.control.stop) {
         found.sketches = evolution.sketches();
     }
 
     bool step(size_t most) {
+        try {
+            return !is_stopped() && next_step(most);
+        } catch (const Stopped &) {
+            found.is_stopped = true;
+            return false;
+        }
+    }
+    // A stop during the comparison leaves what was known before it.
+    void finish() {
+        try {
+            if (!is_stopped()) compare();
+        } catch (const Stopped &) {
+            found.is_stopped = true;
+        }
+        decide();
+    }
+    const SearchResult &result() const { return found; }
+
+private:
+    size_t batch_size() const { return std::max<size_t>(1, options.control.batch); }
+    bool is_stopped() {
+        found.is_stopped |= options.control.stop.stop_requested();
+        return found.is_stopped;
+    }
+    bool next_step(size_t most) {
         batch_limit = std::min(most, trials_in_time());
         if (!is_begun) {
             begin_search();
@@ -36,26 +61,26 @@ public:
 
     // While candidates were timed, others were compiled, and one may have been lucky: the fastest
     // run in turns, and with them those by rules and by the model alone. Their times decide.
-    void finish() {
+    void compare() {
         if (options.log) {
             for (Trial &t : found.trials) t.in_turns = options.log->in_turns(t.schedule);
         }
         if (measured_here > 0) run_in_turns(fastest_trials());
         measured_here = 0;
+    }
+    void decide() {
         std::vector<Times> times;
         for (const Trial &t : found.trials) times.push_back(t.times());
         const std::optional<size_t> best = fastest_of(times);
         if (!best) {
-            if (!is_chosen) choose_unmeasured();
+            if (!is_chosen && !found.is_stopped) choose_unmeasured();
             return;
         }
         const Trial &t = found.trials[*best];
         found.schedule = t.schedule;
         found.milliseconds = t.times().counted();
     }
-    const SearchResult &result() const { return found; }
 
-private:
     void begin_search() {
         is_begun = true;
         tell("choosing by rules");
@@ -70,7 +95,9 @@ private:
         }
         if (options.trials <= 0 || batch_limit == 0) return choose_unmeasured();
         tell("running it without a schedule");
-        measurer = std::make_unique<Measurer>(workload, plain(), options.measure);
+        MeasureOptions how = options.measure;
+        how.stop = options.control.stop;
+        measurer = std::make_unique<Measurer>(workload, plain(), how, options.control.measurer);
         const Measurement &reference = measurer->reference();
         if (!reference.is_valid()) {
             throw RuntimeError(str("the pipeline cannot be measured: without a schedule, it ",
@@ -116,18 +143,20 @@ private:
     }
 
     void tell(std::string_view doing, double milliseconds = 0, size_t in_batch = 0) const {
-        if (!options.progress) return;
+        if (!options.control.progress) return;
         const double least = found.milliseconds > 0 && milliseconds > 0
                                  ? std::min(found.milliseconds, milliseconds)
                                  : std::max(found.milliseconds, milliseconds);
-        options.progress({doing, found.trials.size() + in_batch, least, seconds()});
+        options.control.progress({doing, found.trials.size() + in_batch,
+                                  size_t(std::max(0, options.trials)), least, seconds()});
     }
 
     // The schedules by rules may be many: of those, some at a time where time is limited.
     void measure_in_time(const std::vector<Candidate> &all) {
         constexpr double for_ever = 1e8;
         const size_t most = std::min(all.size(), batch_limit),
-                     together = options.seconds < for_ever ? 8 : std::max<size_t>(1, most);
+                     together =
+                         options.seconds < for_ever ? batch_size() : std::max<size_t>(1, most);
         for (size_t i = 0; i < most; i += together) {
             if (i > 0 && seconds() >= options.seconds) return;
             batch_limit = std::min(together, most - i);
@@ -265,7 +294,7 @@ private:
 
     // Returns those of many changed plans that are expected to be fast, and one of the others.
     std::vector<Candidate> next_batch() {
-        const size_t wanted = std::min<size_t>(8, trials_left());
+        const size_t wanted = std::min(batch_size(), trials_left());
         tell("changing the fastest");
         evolution.refit();
         std::vector<Candidate> all =
@@ -283,7 +312,7 @@ private:
         const size_t count = std::min(batch.size(), trials_left());
         std::vector<Schedule> unknown;
         std::vector<size_t> places;
-        std::vector<Measurement> measured(count);
+        std::vector<std::optional<Measurement>> measured(count);
         tell("measuring");
         for (size_t i = 0; i < count; i++) {
             if (const Measurement *known = find(batch[i].schedule)) {
@@ -297,7 +326,7 @@ private:
         size_t done = count - unknown.size();
         double least = 0;
         // Written at once, so that whoever is killed loses nothing that was measured.
-        (*measurer)(unknown, best > 0 ? 3 * best : 1e300, [&](size_t k, const Measurement &m) {
+        const auto told = [&](size_t k, const Measurement &m) {
             const Candidate &c = batch[places[k]];
             measured[places[k]] = m;
             measured_here++;
@@ -306,11 +335,21 @@ private:
             if (options.log)
                 options.log->add(c.schedule, m,
                                  {found.sketches[c.sketch].name, to_json(c.plan), {}});
-        });
-        for (size_t i = 0; i < count; i++) {
-            const Candidate &c = batch[i];
-            add_trial({c.sketch, c.plan, c.schedule, c.by_model, measured[i], 0}, c.features);
+        };
+        const auto add_trials = [&] {
+            for (size_t i = 0; i < count; i++) {
+                const Candidate &c = batch[i];
+                if (!measured[i]) continue;
+                add_trial({c.sketch, c.plan, c.schedule, c.by_model, *measured[i], 0}, c.features);
+            }
+        };
+        try {
+            (*measurer)(unknown, best > 0 ? 3 * best : 1e300, told);
+        } catch (const Stopped &) {
+            add_trials();
+            throw;
         }
+        add_trials();
         tell("measuring");
     }
     const Measurement *find(const Schedule &schedule) const {

@@ -4,31 +4,22 @@
 #include "autoscheduler/simple.h"
 #include "autoscheduler/sketch.h"
 #include "autoscheduler/tuning_log.h"
+#include "lang/autoscheduler.h"
 #include <limits>
-#include <string_view>
 
 namespace tessera::autoscheduler {
 
 struct SearchResult;
-
-// Says how far a search is.
-struct SearchProgress {
-    std::string_view doing;   // what takes time now
-    size_t measured = 0;      // schedules
-    double milliseconds = 0;  // of the fastest of them; 0: none has a time yet
-    double seconds = 0;       // since the beginning
-};
 
 struct SearchOptions {
     int trials = 64;         // schedules that are measured; 0: none
     bool uses_model = true;  // to choose without any measurement; else the rules decide
     double seconds = 1e9;    // after which no more are begun
     uint64_t seed = 1;
-    MeasureOptions measure;
+    MeasureOptions measure;    // but for its stop
     TuningLog *log = nullptr;  // what is measured is written to it, and what it has is not measured
     std::function<bool(const Sketch &)> takes;  // which sketches; none: all
-    // Called whenever the search begins something else, and after each measurement.
-    std::function<void(const SearchProgress &)> progress;
+    SearchControl control;
 };
 
 // One schedule that was measured.
@@ -48,6 +39,7 @@ struct SearchResult {
     double milliseconds = 0;  // in turns with others where it was; 0: not measured
     std::vector<Trial> trials;
     std::vector<Sketch> sketches;
+    bool is_stopped = false;  // on request; without a trial that has a time, there is no schedule
 };
 
 // Looks for the fastest schedule: those by rules first; then by evolution, where plans that were
@@ -67,7 +59,7 @@ public:
     Search(const Search &) = delete;
 
     // Measures one batch more, of at most so many. Returns false, with nothing done, if the trials
-    // or the time are used up, or nothing is left to try.
+    // or the time are used up, or nothing is left to try; or if a stop was requested.
     bool step(size_t most = std::numeric_limits<size_t>::max());
     // Runs the fastest in turns, if this search has measured anything, which decides among them:
     // behind the last step.

@@ -36,7 +36,7 @@ public:
 
     TemplateResult run() {
         try {
-            measures() ? search() : look_up();
+            measures() ? search_until_stopped() : look_up();
             return result();
         } catch (...) {
             program::replace_schedule(outputs, before);
@@ -104,6 +104,25 @@ private:
             {std::move(*c), {refusal.empty() ? Outcome::Measured : Outcome::Refused, 0, refusal}});
     }
 
+    void search_until_stopped() {
+        try {
+            search();
+        } catch (const Stopped &) {
+            is_stopped = true;
+        }
+    }
+    void look_around() const {
+        if (options.control.stop.stop_requested()) throw Stopped();
+    }
+    void tell(std::string_view doing, size_t in_batch = 0, double milliseconds = 0) const {
+        if (!options.control.progress) return;
+        const std::vector<const Trial *> best = fastest();
+        double least = best.empty() ? 0 : best[0]->measurement.milliseconds;
+        if (milliseconds > 0 && (least == 0 || milliseconds < least)) least = milliseconds;
+        options.control.progress({doing, size_t(measured) + in_batch,
+                                  size_t(std::max(0, options.trials)), least, seconds()});
+    }
+
     void search() {
         if (!runs_here(workload.target())) {
             throw CompileError(str("the candidates of a template are measured, which this machine "
@@ -114,7 +133,9 @@ private:
         const program::Schedule plain = to_schedule(graph, plain_plan(graph), 1);
         MeasureOptions how;
         how.threads = options.parallelism;
-        measurer = std::make_unique<Measurer>(workload, plain, how);
+        how.stop = options.control.stop;
+        tell("running it without a schedule");
+        measurer = std::make_unique<Measurer>(workload, plain, how, options.control.measurer);
         const Measurement &reference = measurer->reference();
         if (!reference.is_valid()) {
             throw RuntimeError(str("the pipeline cannot be measured: without a template, it ",
@@ -130,6 +151,7 @@ private:
         std::vector<Candidate> all;
         last = {};
         for (size_t calls = 0; calls < most_calls; calls++) {
+            look_around();
             if (auto c = candidate(as_in(last))) all.push_back(std::move(*c));
             if (all.size() > size_t(options.trials)) break;
             if (!advance(last)) return all;
@@ -141,8 +163,8 @@ private:
     }
 
     void measure_all(std::vector<Candidate> all) {
-        for (size_t i = 0; i < all.size() && !is_over(); i += batch_size) {
-            const size_t end = std::min(all.size(), i + batch_size);
+        for (size_t i = 0; i < all.size() && !is_over(); i += batch_size()) {
+            const size_t end = std::min(all.size(), i + batch_size());
             measure({all.begin() + long(i), all.begin() + long(end)});
         }
     }
@@ -159,7 +181,8 @@ private:
         measure(std::move(first));
         while (!is_over()) {
             std::vector<Candidate> batch;
-            for (int tries = 0; tries < 400 && batch.size() < batch_size; tries++) {
+            for (int tries = 0; tries < 400 && batch.size() < batch_size(); tries++) {
+                look_around();
                 const std::vector<const Trial *> best = fastest();
                 const bool anywhere =
                     best.empty() || measured < options.trials / 3 || random() % 8 == 0;
@@ -175,10 +198,11 @@ private:
         if (auto c = candidate(decide)) batch.push_back(std::move(*c));
     }
 
-    bool is_over() const {
-        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-        return measured >= options.trials || passed.count() >= options.seconds;
+    size_t batch_size() const { return std::max<size_t>(1, options.control.batch); }
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
+    bool is_over() const { return measured >= options.trials || seconds() >= options.seconds; }
 
     std::vector<const Trial *> fastest() const {
         std::vector<const Trial *> all;
@@ -193,7 +217,7 @@ private:
 
     void measure(std::vector<Candidate> batch) {
         batch.resize(std::min(batch.size(), size_t(options.trials - measured)));
-        std::vector<Measurement> results(batch.size());
+        std::vector<std::optional<Measurement>> results(batch.size());
         std::vector<program::Schedule> unknown;
         std::vector<size_t> places;
         for (size_t i = 0; i < batch.size(); i++) {
@@ -207,14 +231,30 @@ private:
         }
         const std::vector<const Trial *> best = fastest();
         const double hopeless = best.empty() ? 1e300 : 3 * best[0]->measurement.milliseconds;
-        (*measurer)(unknown, hopeless, [&](size_t k, const Measurement &m) {
+        size_t done = batch.size() - unknown.size();
+        double least = 0;
+        const auto told = [&](size_t k, const Measurement &m) {
             const Candidate &c = batch[places[k]];
             results[places[k]] = m;
             if (log) log->add(c.schedule, m, {"", "", c.chosen.texts()});
-        });
-        for (size_t i = 0; i < batch.size(); i++)
-            trials.push_back({std::move(batch[i]), std::move(results[i])});
-        measured += int(batch.size());
+            if (m.is_valid() && (least == 0 || m.milliseconds < least)) least = m.milliseconds;
+            tell("measuring", ++done, least);
+        };
+        const auto add_trials = [&] {
+            for (size_t i = 0; i < batch.size(); i++) {
+                if (!results[i]) continue;
+                trials.push_back({std::move(batch[i]), std::move(*results[i])});
+                measured++;
+            }
+        };
+        tell("measuring", done);
+        try {
+            (*measurer)(unknown, hopeless, told);
+        } catch (const Stopped &) {
+            add_trials();
+            throw;
+        }
+        add_trials();
     }
 
     static TemplateTrial as_result(const Trial &t) {
@@ -222,16 +262,21 @@ private:
     }
     TemplateResult result() {
         const std::vector<const Trial *> best = fastest();
-        if (best.empty()) refuse();
+        if (best.empty() && !is_stopped) refuse();
         TemplateResult r;
-        static_cast<TemplateTrial &>(r) = as_result(*best[0]);
+        r.is_stopped = is_stopped;
         for (const Trial &t : trials) r.trials.push_back(as_result(t));
         program::replace_schedule(outputs, before);
+        if (best.empty()) return r;
+        static_cast<TemplateTrial &>(r) = as_result(*best[0]);
         std::string refusal;
         knobs.call(schedule, as_in(best[0]->candidate.chosen), refusal);
         if (!refusal.empty())
             throw CompileError(str("the template refuses what it did before: ", refusal));
-        r.schedule_source = program::print_schedule_block(algorithm, program::schedule_of(outputs));
+        const program::Schedule found = program::schedule_of(outputs);
+        r.schedule_source = program::print_schedule_block(algorithm, found);
+        r.schedule_python =
+            program::print_schedule(algorithm, found, "pipeline", program::Language::Python);
         return r;
     }
     [[noreturn]] void refuse() const {
@@ -245,7 +290,7 @@ private:
                                " that were tried", first));
     }
 
-    static constexpr size_t batch_size = 8, parents_kept = 5;
+    static constexpr size_t parents_kept = 5;
     const ScheduleTemplate &schedule;
     const TuneOptions &options;
     const std::vector<program::FunctionRef> outputs;
@@ -262,6 +307,7 @@ private:
     std::set<uint64_t> seen;
     std::vector<Trial> trials;  // and what was refused
     int measured = 0;
+    bool is_stopped = false;
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
@@ -277,21 +323,28 @@ TemplateResult tune_template(const Pipeline &pipeline, const ScheduleTemplate &s
 
 void add_template(const std::string &name,
                   std::function<void(const Pipeline &, Knobs &)> schedule) {
-    Pipeline::add_autoscheduler(name, [schedule = std::move(schedule)](
-                                          const Pipeline &pipeline, const Target &target,
-                                          const AutoschedulerParams &params,
-                                          AutoSchedulerResults *results) {
-        const autoscheduler::Options given(params,
-                                           {"trials", "seconds", "seed", "log", "parallelism"});
-        TuneOptions options;
-        options.trials = given.number("trials", options.trials, 0);
-        options.seconds = given.number("seconds", options.seconds, 0.0);
-        options.seed = given.number<uint64_t>("seed", options.seed, 0);
-        options.log = given.text("log");
-        options.parallelism = given.number("parallelism", 0, 1);
-        const auto called = [&](Knobs &k) { schedule(pipeline, k); };
-        results->schedule_source = tune_template(pipeline, called, target, options).schedule_source;
-    });
+    Pipeline::add_autoscheduler(
+        name, [schedule = std::move(schedule)](const Pipeline &pipeline, const Target &target,
+                                               const AutoschedulerParams &params,
+                                               AutoSchedulerResults *results) {
+            const autoscheduler::Options given(params,
+                                               {"trials", "seconds", "seed", "log", "parallelism"});
+            TuneOptions options;
+            options.trials = given.number("trials", options.trials, 0);
+            options.seconds = given.number("seconds", options.seconds, 0.0);
+            options.seed = given.number<uint64_t>("seed", options.seed, 0);
+            options.log = given.text("log");
+            options.parallelism = given.number("parallelism", 0, 1);
+            options.control = params.control;
+            const auto called = [&](Knobs &k) { schedule(pipeline, k); };
+            const TemplateResult found = tune_template(pipeline, called, target, options);
+            results->schedule_source = found.schedule_source;
+            results->schedule_python = found.schedule_python;
+            results->milliseconds = found.milliseconds;
+            results->trials = size_t(std::ranges::count_if(
+                found.trials, [](const TemplateTrial &t) { return t.milliseconds > 0; }));
+            results->is_stopped = found.is_stopped;
+        });
 }
 
 }  // namespace tessera

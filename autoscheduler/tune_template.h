@@ -1,4 +1,5 @@
 #pragma once
+#include "lang/autoscheduler.h"
 #include "lang/pipeline.h"
 #include <initializer_list>
 
@@ -67,6 +68,7 @@ struct TuneOptions {
     uint64_t seed = 1;     // of random choices
     std::string log = "";  // a file of measurements, as that of the autoscheduler; empty: none
     int parallelism = 0;   // cores; 0: those of this machine
+    SearchControl control = {};
 };
 
 // One candidate.
@@ -79,6 +81,8 @@ struct TemplateTrial {
 struct TemplateResult : TemplateTrial {
     std::string schedule_source;  // as C++
     std::vector<TemplateTrial> trials;
+    std::string schedule_python;  // as Python
+    bool is_stopped = false;      // on request; without a time, the schedule is as it was
 };
 
 // Finds the fastest choices, and leaves the Funcs with that schedule: tries all combinations of
@@ -96,5 +100,9 @@ TemplateResult tune_template(const Pipeline &pipeline, const ScheduleTemplate &s
 // options trials, seconds, seed, log and parallelism. It schedules the pipeline that it is given,
 // whichever that is: pipeline.outputs(), get_func().
 void add_template(const std::string &name, std::function<void(const Pipeline &, Knobs &)> schedule);
+
+// Starts a program, tessera-measure at this path, for each bundle, and ends it when a stop is
+// requested. A search that measures by it makes no copy of this process (SearchControl::measurer).
+BundleMeasurer measure_by_program(const std::string &program);
 
 }  // namespace tessera

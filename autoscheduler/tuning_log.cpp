@@ -57,14 +57,6 @@ double distance(const std::string &a, const std::string &b) {
     return sum;
 }
 
-std::optional<Outcome> outcome_of(const std::string &name) {
-    for (Outcome o : {Outcome::Measured, Outcome::Refused, Outcome::Failed, Outcome::Wrong,
-                      Outcome::Crashed, Outcome::TimedOut}) {
-        if (name == name_of(o)) return o;
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 class TuningLog::Reader {
@@ -84,7 +76,7 @@ public:
         like.target += of_size && of_target;
         like.cores += of_size && of_target && of_cores;
         if (of_size && of_target) like.numbers_of_cores.insert(record.at("cores").get<int>());
-        const auto outcome = outcome_of(record.at("outcome"));
+        const auto outcome = outcome_of(record.at("outcome").get<std::string>());
         if (!of_target || !of_cores || !of_compiler || !outcome) return;
         if (record.at("family") != log.family) return;
         try {

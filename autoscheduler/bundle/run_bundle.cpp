@@ -1,6 +1,7 @@
 #include "autoscheduler/bundle/run_bundle.h"
 #include "autoscheduler/arrays.h"
 #include "autoscheduler/bundle/log_file.h"
+#include "autoscheduler/bundle/object_file.h"
 #include "autoscheduler/processes.h"
 #include "base/error.h"
 #include "base/target.h"
@@ -55,7 +56,22 @@ public:
         for (const json &o : manifest.at("outputs")) bytes += layout_of(o).bytes();
         return bytes;
     }
-    MeasuringProcesses::Prepare prepare(const std::string &library) const {
+    MeasureOptions options() const {
+        MeasureOptions how;
+        how.threads = cores();
+        how.seconds = manifest.value("seconds", how.seconds);
+        how.run_seconds = manifest.value("run_seconds", how.run_seconds);
+        how.compilers = 1;
+        return how;
+    }
+    double hopeless() const { return manifest.value("hopeless", 1e300); }
+    bool is_in_turns() const { return manifest.value("in_turns", false); }
+    // The file that keeps what the reference computes for the next bundle in this folder; empty:
+    // there is no other.
+    std::string results_of_reference() const {
+        return manifest.value("keeps_reference", false) ? folder + "/reference.results" : "";
+    }
+    MeasuringProcesses::Prepare prepare(const std::string &library) {
         return [this, library] { return load(folder + "/" + library); };
     }
     std::string reference() const { return manifest.at("reference"); }
@@ -79,15 +95,21 @@ private:
                                Target(here.os, here.arch, here.bits).to_string()));
     }
 
+    static void *function_of(const std::string &path) {
+        if (path.ends_with(".o")) return load_object(path, candidate_argv);
+        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        void *address = library ? dlsym(library, candidate_argv) : nullptr;
+        if (!address) throw RuntimeError(str("the library cannot be loaded: ", dlerror()));
+        return address;
+    }
+
     struct Loaded {
         std::deque<Array> outputs;
         std::vector<void *> arguments;
     };
     // In the process of the candidate, which ends before the library could be closed.
-    Runnable load(const std::string &path) const {
-        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        void *address = library ? dlsym(library, candidate_argv) : nullptr;
-        if (!address) throw RuntimeError(str("the library cannot be loaded: ", dlerror()));
+    Runnable load(const std::string &path) {
+        void *address = function_of(path);
         auto loaded = std::make_shared<Loaded>();
         loaded->arguments = inputs;
         Runnable r;
@@ -97,6 +119,10 @@ private:
             loaded->arguments.push_back(&a.buffer);
             r.outputs.push_back({a.buffer.type, a.data(), a.bytes()});
         }
+        r.place = [this, l = loaded.get()](int placement) {
+            for (Array &a : buffers) a.place(placement);
+            for (Array &a : l->outputs) a.place(placement);
+        };
         tessera_set_error_handler(keep_error);
         r.run = [call = reinterpret_cast<int (*)(void *const *)>(address), l = loaded.get()] {
             if (call(l->arguments.data()) != 0) throw RuntimeError(error_text);
@@ -126,37 +152,88 @@ std::set<std::string> keys_in(const std::string &log) {
     return keys;
 }
 
-void measure(const Bundle &bundle, const BundleOptions &options, std::ostream &out) {
-    const std::set<std::string> known = keys_in(options.log);
-    MeasureOptions how;
-    how.threads = bundle.cores();
-    how.seconds = options.seconds;
-    how.run_seconds = options.run_seconds;
-    how.compilers = 1;
-    MeasuringProcesses processes(bundle.output_bytes(), how);
-    const Measurement reference = processes.run_reference(bundle.prepare(bundle.reference()));
-    if (!reference.is_valid()) {
-        throw RuntimeError(str("the reference of the bundle cannot be run: it ",
-                               name_of(reference.outcome), ": ", reference.message));
+// Writes down the measurements of a bundle.
+class Records {
+public:
+    Records(const BundleOptions &options, std::ostream &out)
+        : log(options.log), prints(options.log == "-"), out(out) {}
+
+    void add(const json &candidate, const Measurement &m, bool in_turns) const {
+        json record = candidate.at("record");
+        record["outcome"] = std::string(name_of(m.outcome));
+        record["ms"] = m.milliseconds;
+        if (!m.message.empty()) record["message"] = m.message;
+        if (in_turns) record["in_turns"] = true;
+        if (prints) return print(record);
+        append_record(log, text_of(record));
+        out << candidate.at("library").get<std::string>() << " "
+            << (m.is_valid() ? str(m.milliseconds, " ms")
+                             : str(name_of(m.outcome), ": ", m.message))
+            << '\n'
+            << std::flush;
     }
-    double best = 1e300;
+    void add_reference(const Measurement &m) const {
+        if (prints) print(json::object({{"reference", m.milliseconds}}));
+    }
+
+private:
+    // A message may have bytes that are no text.
+    static std::string text_of(const json &record) {
+        return record.dump(-1, ' ', false, json::error_handler_t::replace);
+    }
+    void print(const json &record) const { out << text_of(record) << '\n' << std::flush; }
+    const std::string log;
+    const bool prints;
+    std::ostream &out;
+};
+
+// Leaves the results of the reference where the others are compared with them: those that are
+// kept, or else it is run.
+Measurement prepare_reference(Bundle &bundle, MeasuringProcesses &processes) {
+    const std::string path = bundle.results_of_reference();
+    const std::span<uint8_t> expected = processes.expected();
+    const auto bytes = std::streamsize(expected.size());
+    std::ifstream kept(path, std::ios::binary);
+    if (!path.empty() && kept.read(reinterpret_cast<char *>(expected.data()), bytes))
+        return {Outcome::Measured, 0, ""};
+    Measurement m = processes.run_reference(bundle.prepare(bundle.reference()));
+    if (!m.is_valid()) {
+        throw RuntimeError(str("the reference of the bundle cannot be run: it ", name_of(m.outcome),
+                               ": ", m.message));
+    }
+    if (!path.empty()) {
+        std::ofstream(path, std::ios::binary)
+            .write(reinterpret_cast<const char *>(expected.data()), bytes);
+    }
+    return m;
+}
+
+void measure(Bundle &bundle, const BundleOptions &options, std::ostream &out) {
+    const std::set<std::string> known =
+        options.log == "-" ? std::set<std::string>() : keys_in(options.log);
+    MeasureOptions how = bundle.options();
+    if (options.seconds > 0) how.seconds = options.seconds;
+    MeasuringProcesses processes(bundle.output_bytes(), how);
+    const Records records(options, out);
+    records.add_reference(prepare_reference(bundle, processes));
+    if (bundle.is_in_turns()) {
+        std::vector<MeasuringProcesses::Prepare> all;
+        for (const json &c : bundle.candidates()) all.push_back(bundle.prepare(c.at("library")));
+        const std::vector<Measurement> measured = processes.in_turns(all);
+        for (size_t i = 0; i < all.size(); i++)
+            records.add(bundle.candidates()[i], measured[i], true);
+        return;
+    }
+    double hopeless = bundle.hopeless();
     for (const json &c : bundle.candidates()) {
         const std::string library = c.at("library");
         if (known.contains(key_of(c.at("record")))) {
             out << library << " is in the log already\n";
             continue;
         }
-        const Measurement m = processes({bundle.prepare(library)}, 3 * best, {})[0];
-        json record = c.at("record");
-        record["outcome"] = std::string(name_of(m.outcome));
-        record["ms"] = m.milliseconds;
-        append_record(options.log, record.dump());
-        if (m.is_valid()) best = std::min(best, m.milliseconds);
-        out << library << " "
-            << (m.is_valid() ? str(m.milliseconds, " ms")
-                             : str(name_of(m.outcome), ": ", m.message))
-            << '\n'
-            << std::flush;
+        const Measurement m = processes({bundle.prepare(library)}, hopeless, {})[0];
+        records.add(c, m, false);
+        if (m.is_valid()) hopeless = std::min(hopeless, 3 * m.milliseconds);
     }
 }
 
@@ -164,7 +241,8 @@ void measure(const Bundle &bundle, const BundleOptions &options, std::ostream &o
 
 void run_bundle(const BundleOptions &options, std::ostream &out) {
     try {
-        measure(Bundle(options.folder), options, out);
+        Bundle bundle(options.folder);
+        measure(bundle, options, out);
     } catch (const json::exception &e) {
         throw RuntimeError(str("the manifest of ", options.folder, " is damaged: ", e.what()));
     }

@@ -6,10 +6,11 @@
 namespace tessera::autoscheduler {
 
 struct BundleOptions {
-    std::string folder;         // with manifest.json
-    std::string log;            // records are appended to it; what it has is not measured again
-    double seconds = 20;        // that a candidate may take
-    double run_seconds = 0.15;  // that it is run again and again
+    std::string folder;  // with manifest.json
+    // Records are appended to it, and what it has is not measured again; "-": they are printed
+    // instead of lines for people, before them one that says what the reference takes.
+    std::string log;
+    double seconds = 0;  // that a candidate may take; 0: as the bundle says
 };
 
 // Measures the candidates of a bundle (`generator --tune --export`), and prints a line for each.

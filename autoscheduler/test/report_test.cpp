@@ -115,19 +115,19 @@ TEST_SUITE("autoscheduler, reports") {
     }
     TEST_CASE("progress is one line that is written again") {
         std::ostringstream out;
-        ProgressLine line(out, 10, 1e9, 1);
-        line({"choosing", 0, 0, 0.5});
-        line({"measuring", 2, 2, 1});
-        line({"comparing", 3, 1, 1.5});
+        ProgressLine line(out, 1e9, 1);
+        line({"choosing", 0, 10, 0, 0.5});
+        line({"measuring", 2, 10, 2, 1});
+        line({"comparing", 3, 10, 1, 1.5});
         line.finish();
         CHECK(out.str() ==
               "\rchoosing, trial 0 of 10"
               "\rmeasuring, trial 2 of 10, best 2 ms (50 % of the limit), 4 s left"
               "\rcomparing, trial 3 of 10, best 1 ms (100 % of the limit), 4 s left\n");
         std::ostringstream shorter;
-        ProgressLine again(shorter, 0, 1e9, 1);
-        again({"measuring", 0, 0, 0});
-        again({"done", 0, 0, 0});
+        ProgressLine again(shorter, 1e9, 1);
+        again({"measuring", 0, 0, 0, 0});
+        again({"done", 0, 0, 0, 0});
         CHECK(shorter.str() == "\rmeasuring\rdone     ");
     }
     TEST_CASE("progress is told of before anything is measured, and of each measurement") {
@@ -137,7 +137,7 @@ TEST_SUITE("autoscheduler, reports") {
             options.trials = trials;
             options.measure = {.threads = 1, .run_seconds = 0.005};
             std::vector<size_t> told;
-            options.progress = [&](const SearchProgress &p) {
+            options.control.progress = [&](const SearchProgress &p) {
                 if (told.empty()) CHECK(p.doing == "choosing by rules");
                 if (told.empty() || told.back() != p.measured) told.push_back(p.measured);
             };

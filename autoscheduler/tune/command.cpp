@@ -149,7 +149,9 @@ public:
         options.seed = command.seed;
         options.seconds = command.seconds;
         options.measure.threads = command.cores;
-        options.progress = [&display, name](const SearchProgress &p) { display.show(name, p); };
+        options.control.progress = [&display, name](const SearchProgress &p) {
+            display.show(name, p);
+        };
         log =
             std::make_unique<TuningLog>(command.log_path(), problem.workload, problem.machine.cores,
                                         measures ? LogUse::Write : LogUse::Read);

@@ -185,6 +185,10 @@ inline Pipeline pipeline_of(const Pipeline &p, const Location &) { return p; }
 // without nanobind, and returns null.
 PyObject *raise_current() noexcept;
 
+// Defines what finds a schedule for a Func or a Pipeline.
+void define_search(nb::class_<Func> &c);
+void define_search(nb::class_<Pipeline> &c);
+
 void bind_errors(nb::module_ &m);
 void bind_enums(nb::module_ &m);
 void bind_types(nb::module_ &m);
@@ -208,6 +212,7 @@ void bind_func(nb::module_ &m);
 void bind_boundary_conditions(nb::module_ &m);
 void bind_handlers(nb::module_ &m);
 void bind_extern(nb::module_ &m);
+void bind_search(nb::module_ &m);
 void bind_pipeline(nb::module_ &m);
 void bind_notebook(nb::module_ &m);
 

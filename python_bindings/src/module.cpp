@@ -22,6 +22,7 @@ NB_MODULE(_tessera, m) {
     bind_callable(m);
     bind_streams(m);
     bind_cache(m);
+    bind_search(m);
     bind_pipeline(m);
     bind_modules(m);
     bind_loop_level(m);

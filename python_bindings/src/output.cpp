@@ -93,6 +93,11 @@ template<typename C> void define_texts(nb::class_<C> &c) {
             "schedule_as_cpp", [](C &f) { return pipeline_of(f, here()).schedule_as_cpp(here()); },
             "Returns the schedule as statements of C++.")
         .def(
+            "schedule_as_python",
+            [](C &f) { return pipeline_of(f, here()).schedule_as_python(here()); },
+            "Returns the schedule as Python that runs where `pipeline` is a Pipeline of the same "
+            "algorithm.")
+        .def(
             "schedule_as_json",
             [](C &f) { return pipeline_of(f, here()).schedule_as_json(here()); },
             "Returns the schedule as JSON, which apply_schedule() takes.")

@@ -156,45 +156,11 @@ template<typename C> void define_execution(nb::class_<C> &c) {
             },
             "condition"_a, "message"_a,
             "Requires that the caller meets the condition; else the pipeline fails with the "
-            "message: texts and expressions.")
-        .def(
-            "apply_autoscheduler",
-            [](C &f, const Target &target, const AutoschedulerParams &params) {
-                const Location at = here();
-                nb::gil_scoped_release no_gil;
-                return pipeline_of(f, at).apply_autoscheduler(target, params, at);
-            },
-            "target"_a, "params"_a = AutoschedulerParams(),
-            "Schedules the pipeline by the autoscheduler that the parameters name.");
+            "message: texts and expressions.");
+    define_search(c);
     define_output(c);
     define_externs(c);
     define_handlers(c);
-}
-
-void bind_autoscheduler(nb::module_ &m) {
-    nb::class_<AutoschedulerParams>(m, "AutoschedulerParams",
-                                    "The name of an autoscheduler, and its options.")
-        .def(
-            "__init__",
-            [](AutoschedulerParams *p, const std::string &name, const nb::dict &options) {
-                std::map<std::string, std::string> texts;
-                for (auto [key, value] : options) texts[text_of(key)] = text_of(value);
-                new (p) AutoschedulerParams(name, texts);
-            },
-            "name"_a = "", "options"_a = nb::dict())
-        .def_rw("name", &AutoschedulerParams::name)
-        .def_rw("extra", &AutoschedulerParams::extra)
-        .def("to_string", &AutoschedulerParams::to_string,
-             "Returns the options of a generator's command line.");
-    nb::class_<AutoSchedulerResults>(m, "AutoSchedulerResults",
-                                     "What an autoscheduler was asked, and what it found.")
-        .def_ro("target", &AutoSchedulerResults::target)
-        .def_ro("autoscheduler_params", &AutoSchedulerResults::autoscheduler_params)
-        .def_rw("schedule_source", &AutoSchedulerResults::schedule_source,
-                "The schedule as C++.")
-        .def_prop_ro("featurization", [](const AutoSchedulerResults &r) {
-            return nb::bytes(r.featurization.data(), r.featurization.size());
-        });
 }
 
 // A Python function as an autoscheduler: f(pipeline, target, params) schedules the pipeline, and
@@ -214,7 +180,6 @@ AutoSchedulerFn to_autoscheduler(const nb::callable &f) {
 void define_running(nb::class_<Func> &c) { define_execution(c); }
 
 void bind_pipeline(nb::module_ &m) {
-    bind_autoscheduler(m);
     nb::class_<Pipeline> c(m, "Pipeline", nb::dynamic_attr(),
                            "One or several Funcs to be computed together.");
     c.def(

@@ -20,9 +20,11 @@ for _library in _glob.glob(_os.path.join(_os.path.dirname(__file__), "libtessera
     _ctypes.CDLL(_library)
 
 from . import _tessera, imageio
+from ._benchmark import Timing, autotune, benchmark
 from ._errors import CompileError, Error, InternalError, RunError, Warning
 from ._tessera import *
 from ._tessera import _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
+from ._tune import Knobs, TemplateResult, export_bundle, tune, tune_template
 
 from ._generator import *
 from ._load import link_shared, load

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/dialect.h"
 #include "base/places_in_messages.h"
+#include "base/silence.h"
 #include "base/warning.h"
 #include <mutex>
 #include <string_view>
@@ -98,6 +99,7 @@ bool follows_halide(const Location &at) { return dialect() == Dialect::Halide &&
 CompileError::CompileError(const Location &at, const std::string &what)
     : Error(is_of_user(at) ? str(to_string(at), ": ", what) : what,
             is_of_user(at) ? at : Location()) {
+    if (is_silent()) return;
     ErrorObserver observer;
     {
         std::lock_guard lock(observed().mutex);

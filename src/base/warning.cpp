@@ -1,6 +1,7 @@
 #include "base/warning.h"
 #include "base/dialect.h"
 #include "base/places_in_messages.h"
+#include "base/silence.h"
 #include <atomic>
 #include <cstdio>
 #include <mutex>
@@ -28,6 +29,7 @@ WarningHandler set_warning_handler(WarningHandler handler) {
 }
 
 void warn(const Location &at, const std::string &what) {
+    if (is_silent()) return;
     warnings().count++;
     // Put together as errors are, and passed to nobody who waits for those of programs.
     std::string message = RuntimeError(at, what).what();

@@ -65,6 +65,7 @@ AutoSchedulerResults Pipeline::apply_autoscheduler(const Target &target,
     AutoSchedulerResults results;
     results.target = target;
     results.autoscheduler_params = params;
+    results.autoscheduler_params.control = {};
     called_at(at, [&] { scheduler(*this, target, params, &results); });
     return results;
 }

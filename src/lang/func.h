@@ -250,6 +250,7 @@ public:
     std::string loop_nest(Location at = Here::current()) const;
     Pipeline pipeline(Location at = Here::current()) const;
     std::string schedule_as_cpp(Location at = Here::current()) const;
+    std::string schedule_as_python(Location at = Here::current()) const;
     std::string schedule_as_json(Location at = Here::current()) const;
     void apply_schedule(const std::string &json, const std::vector<Argument> &more = {},
                         Location at = Here::current());

@@ -62,6 +62,9 @@ std::string Func::loop_nest(Location at) const { return own_pipeline(at).loop_ne
 std::string Func::schedule_as_cpp(Location at) const {
     return own_pipeline(at).schedule_as_cpp(at);
 }
+std::string Func::schedule_as_python(Location at) const {
+    return own_pipeline(at).schedule_as_python(at);
+}
 std::string Func::schedule_as_json(Location at) const {
     return own_pipeline(at).schedule_as_json(at);
 }

@@ -194,14 +194,20 @@ void Pipeline::trace_pipeline(Location at) {
     get(at).version.note_change();
 }
 
-std::string Pipeline::schedule_as_cpp(Location at) const {
-    const auto &outputs = get(at).program.outputs;
+static std::string schedule_as(program::Language language,
+                               const std::vector<program::FunctionRef> &outputs, Location at) {
     return called_at(at, [&] {
         return with_large_stack([&] {
             return program::print_schedule(program::Algorithm(outputs, at),
-                                           program::schedule_of(outputs));
+                                           program::schedule_of(outputs), "pipeline", language);
         });
     });
+}
+std::string Pipeline::schedule_as_cpp(Location at) const {
+    return schedule_as(program::Language::Cpp, get(at).program.outputs, at);
+}
+std::string Pipeline::schedule_as_python(Location at) const {
+    return schedule_as(program::Language::Python, get(at).program.outputs, at);
 }
 std::string Pipeline::schedule_as_json(Location at) const {
     const auto &outputs = get(at).program.outputs;

@@ -158,6 +158,8 @@ public:
     // without a schedule, give it this one. They stand in a block of their own:
     //     { Func f = pipeline.get_func(0); Var x("x"); f.vectorize(x, 8); }
     std::string schedule_as_cpp(Location at = Here::current()) const;
+    // The same as Python, where `pipeline` is a tessera.Pipeline.
+    std::string schedule_as_python(Location at = Here::current()) const;
     // The schedule as JSON (program/schedule_json.h), with the lines where it was written.
     std::string schedule_as_json(Location at = Here::current()) const;
     // Does what schedule_as_json() wrote of the same algorithm, through the same checks that every

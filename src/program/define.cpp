@@ -7,7 +7,7 @@
 #include "ir/printer.h"
 #include "ir/visitor_inl.h"
 #include "program/apply_checks.h"
-#include "program/expr_as_cpp.h"
+#include "program/expr_as_source.h"
 #include "program/scatter.h"
 #include <algorithm>
 #include <atomic>

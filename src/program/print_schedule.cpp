@@ -3,7 +3,7 @@
 #include "program/apply.h"
 #include "program/define.h"
 #include "program/directive_words.h"
-#include "program/expr_as_cpp.h"
+#include "program/expr_as_source.h"
 #include "program/names.h"
 #include <algorithm>
 #include <map>
@@ -18,6 +18,11 @@ constexpr const char *not_for_variables =
     "MemoryType PrefetchBoundStrategy Int UInt Float BFloat Bool int64_t uint64_t HUGE_VAL min max "
     "select cast reinterpret";
 
+constexpr const char *not_for_python_variables =
+    "False None True and as assert async await break class continue def del elif else except "
+    "finally for from global if import in is lambda nonlocal not or pass raise return try while "
+    "with yield ts float";
+
 constexpr std::string_view name_of_type(TailStrategy) { return "TailStrategy"; }
 constexpr std::string_view name_of_type(Partition) { return "Partition"; }
 constexpr std::string_view name_of_type(MemoryType) { return "MemoryType"; }
@@ -27,8 +32,8 @@ constexpr std::string_view name_of_type(PrefetchBoundStrategy) { return "Prefetc
 class SchedulePrinter {
 public:
     SchedulePrinter(const Algorithm &algorithm, const Schedule &schedule,
-                    const ScheduledProgram &program, const std::string &pipeline, Names &names,
-                    std::vector<Symbol> &special_names);
+                    const ScheduledProgram &program, const std::string &pipeline, Language language,
+                    Names &names, std::vector<Symbol> &special_names);
     std::string run();
 
 private:
@@ -45,7 +50,29 @@ private:
         return functions.count(what) ? func(what) : parameter(what);
     }
     std::string expr(const Expr &e) {
-        return expr_as_cpp(e, [&](Symbol s) { return parameter(s); });
+        return expr_as_source(e, [&](Symbol s) { return parameter(s); }, language);
+    }
+    // "Func f = g.in();\n"
+    std::string declared(const char *type, const std::string &name,
+                         const std::string &value) const {
+        return is_python ? str(name, " = ", value, "\n")
+                         : str(type, " ", name, " = ", value, ";\n");
+    }
+    std::string_view truth(bool value) const {
+        if (is_python) return value ? "True" : "False";
+        return value ? "true" : "false";
+    }
+    std::string list(const std::vector<std::string> &words) const {
+        return is_python ? str("[", join(words), "]") : str("{", join(words), "}");
+    }
+    // What directives are called that are words of the language.
+    std::string call_name(const std::string &directive) const {
+        return is_python && (directive == "async" || directive == "in") ? directive + "_"
+                                                                        : directive;
+    }
+    void end_statement() {
+        if (!open_object.empty()) statements += is_python ? "\n" : ";\n";
+        open_object.clear();
     }
     std::string parameter(Symbol s);
     void find_parameters();
@@ -57,7 +84,8 @@ private:
     template<typename D>
     std::string members(const FunctionContents &f, int stage, const D &d);
     template<typename T>
-    std::string member_as_cpp(const FunctionContents &f, int stage, const T &member, Referred of);
+    std::string member_as_source(const FunctionContents &f, int stage, const T &member,
+                                 Referred of);
     std::string arguments(const FunctionContents &f, int stage, const StageDirective &d);
     std::string arguments(const FunctionContents &f, const FuncDirective &d);
     bool is_reduction_name(const FunctionContents &f, int stage, Symbol var) const;
@@ -65,6 +93,9 @@ private:
     const Algorithm &algorithm;
     const Schedule &schedule;
     std::string pipeline;
+    const Language language;
+    const bool is_python;
+    const std::string_view prefix;
     Names &names;
     const Functions &functions;  // with the schedule
     // The variables of the algorithm, and how to get at them.
@@ -89,8 +120,10 @@ private:
 
 SchedulePrinter::SchedulePrinter(const Algorithm &algorithm, const Schedule &schedule,
                                  const ScheduledProgram &program, const std::string &pipeline,
-                                 Names &names, std::vector<Symbol> &special_names)
-    : algorithm(algorithm), schedule(schedule), pipeline(pipeline), names(names),
+                                 Language language, Names &names,
+                                 std::vector<Symbol> &special_names)
+    : algorithm(algorithm), schedule(schedule), pipeline(pipeline), language(language),
+      is_python(language == Language::Python), prefix(prefix_in(language)), names(names),
       functions(program.functions()), special_names(special_names) {
     find_parameters();
     for (const FunctionRef &f : algorithm.functions()) {
@@ -154,27 +187,27 @@ std::string SchedulePrinter::parameter(Symbol s) {
     bool is_new = declared_parameters.insert(s).second;
     if (found == parameters.end()) {
         if (is_new) {
-            declarations += str("// ", names[s], ": the parameter ", quoted(s.text()),
-                                ", which only the schedule has\n");
+            declarations += str(is_python ? "# " : "// ", names[s], ": the parameter ",
+                                quoted(s.text()), ", which only the schedule has\n");
         }
         return names[s];
     }
     if (is_new && found->second->is_buffer) {
-        declarations += str("ImageParam ", names[s], " = ", pipeline, ".get_image_param(",
-                            quoted(s.text()), ");\n");
+        declarations += declared("ImageParam", names[s],
+                                 str(pipeline, ".get_image_param(", quoted(s.text()), ")"));
     } else if (is_new) {
         declarations +=
-            str("Expr ", names[s], " = ", pipeline, ".get_param(", quoted(s.text()), ");\n");
+            declared("Expr", names[s], str(pipeline, ".get_param(", quoted(s.text()), ")"));
     }
     return names[s];
 }
 
 void SchedulePrinter::begin_statement(const std::string &object, const std::string &call) {
-    if (object == open_object) {
+    if (object == open_object && !is_python) {
         statements += "\n    ." + call;
         return;
     }
-    if (!open_object.empty()) statements += ";\n";
+    end_statement();
     statements += object + "." + call;
     open_object = object;
 }
@@ -187,17 +220,18 @@ std::string SchedulePrinter::declare(Symbol var, bool is_rvar, const std::string
     found->second = name;
     const char *type = is_rvar ? "RVar" : "Var";
     if (!initial.empty()) {
-        declarations += str(type, " ", name, " = ", initial, ";\n");
+        declarations += declared(type, name, initial);
     } else {
         const std::string &text = var.is_interned() ? var.text() : names[var];
-        declarations += str(type, " ", name, "(", quoted(text), ");\n");
+        declarations += is_python ? str(name, " = ts.", type, "(", quoted(text), ")\n")
+                                  : str(type, " ", name, "(", quoted(text), ");\n");
     }
     return name;
 }
 
 // The variable of a loop, declared the first time: from the function where it is one of its own.
 std::string SchedulePrinter::loop(const FunctionContents &f, int stage, Symbol var) {
-    if (var == outermost_loop()) return "Var::outermost()";
+    if (var == outermost_loop()) return is_python ? "ts.Var.outermost()" : "Var::outermost()";
     auto origin = origins.find(var);
     if (origin != origins.end()) {
         bool by_name = var.is_interned() && !origin->second.is_rvar;
@@ -224,15 +258,15 @@ template<typename D>
 std::string SchedulePrinter::members(const FunctionContents &f, int stage, const D &d) {
     std::vector<std::string> words;
     for_each_member(d, [&](const auto &member, const MemberWord &word) {
-        std::string text = member_as_cpp(f, stage, member, word.of);
+        std::string text = member_as_source(f, stage, member, word.of);
         if (!text.empty()) words.push_back(std::move(text));
     });
     return join(words);
 }
 
 template<typename T>
-std::string SchedulePrinter::member_as_cpp(const FunctionContents &f, int stage, const T &member,
-                                           Referred of) {
+std::string SchedulePrinter::member_as_source(const FunctionContents &f, int stage, const T &member,
+                                              Referred of) {
     if constexpr (std::is_same_v<T, Symbol>) {
         if (of == Referred::Made) return "";  // not an argument: the call returns it
         return of == Referred::Loop ? loop(f, stage, member) : fetched(member);
@@ -241,18 +275,19 @@ std::string SchedulePrinter::member_as_cpp(const FunctionContents &f, int stage,
     } else if constexpr (std::is_same_v<T, LoopLevel>) {
         return level(member);
     } else if constexpr (std::is_enum_v<T>) {
-        return str(name_of_type(member), "::", name_of(member));
+        return str(prefix, name_of_type(member), is_python ? "." : "::", name_of(member));
     } else if constexpr (std::is_same_v<T, bool>) {
-        return member ? "true" : "false";
+        return std::string(truth(member));
     } else if constexpr (std::is_same_v<T, std::string>) {
         return quoted(member);
     } else if constexpr (std::is_same_v<T, Preserved>) {
         std::string rvar = loop(f, stage, member.rvar);
-        return str("{", rvar, ", ", declare(member.var, false, ""), "}");
+        const std::string pair = str(rvar, ", ", declare(member.var, false, ""));
+        return is_python ? str("(", pair, ")") : str("{", pair, "}");
     } else {
         std::vector<std::string> words;
-        for (const auto &part : member) words.push_back(member_as_cpp(f, stage, part, of));
-        return str("{", join(words), "}");
+        for (const auto &part : member) words.push_back(member_as_source(f, stage, part, of));
+        return list(words);
     }
 }
 
@@ -263,15 +298,24 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
         overloaded{
             [&](const SetLoopKind &s) -> S {
                 S var = loop(f, stage, s.var);
-                if (s.kind == LoopKind::MMA) return var + ", TensorInstruction::MMA";
-                if (s.kind == LoopKind::WGMMA) return var + ", TensorInstruction::WGMMA";
-                return var;
+                const char *instruction = s.kind == LoopKind::MMA     ? "MMA"
+                                          : s.kind == LoopKind::WGMMA ? "WGMMA"
+                                                                      : nullptr;
+                if (!instruction) return var;
+                return str(var,
+                           is_python ? ", instruction=ts.TensorInstruction."
+                                     : ", TensorInstruction::",
+                           instruction);
             },
-            [&](const GroupBlocks &s) -> S { return str("grouped(", expr(s.rows), ")"); },
-            [](const AtomicDirective &s) -> S {
-                return s.override_associativity_test ? "true" : "";
+            [&](const GroupBlocks &s) -> S { return str(prefix, "grouped(", expr(s.rows), ")"); },
+            [&](const AtomicDirective &s) -> S {
+                return s.override_associativity_test ? S(truth(true)) : S();
             },
-            [&](const StreamLoads &s) -> S { return s.what.empty() ? "" : members(f, stage, s); },
+            [&](const StreamLoads &s) -> S {
+                if (s.what.empty()) return "";
+                const S list = members(f, stage, s);
+                return is_python ? list.substr(1, list.size() - 2) : list;
+            },
             [&](const auto &s) -> S { return members(f, stage, s); },
         },
         d);
@@ -309,7 +353,7 @@ void SchedulePrinter::find_reduction_names(const FunctionContents &f, int stage)
 void SchedulePrinter::print(const FunctionContents &f, const StageStep &s) {
     find_reduction_names(f, s.stage);
     std::string object = stage_object(f, s.stage, s.path);
-    std::string name = directive_name(s.written.directive);
+    std::string name = call_name(directive_name(s.written.directive));
     std::string args = arguments(f, s.stage, s.written.directive);
     std::string call = str(name, "(", args, ")");
     bool specialize = std::holds_alternative<SpecializeDirective>(s.written.directive);
@@ -318,31 +362,31 @@ void SchedulePrinter::print(const FunctionContents &f, const StageStep &s) {
     bool unscheduled = std::holds_alternative<Unscheduled>(s.written.directive);
     bool returns_nothing = fail || unscheduled;
     if (!specialize && !made.defined() && !returns_nothing) return begin_statement(object, call);
-    if (!open_object.empty()) statements += ";\n";
-    open_object.clear();
+    end_statement();
     if (fail) specializations[{f.name, s.stage, s.path}]++;
     if (returns_nothing) {
-        statements += str(object, ".", call, ";\n");
+        statements += str(object, ".", call, is_python ? "\n" : ";\n");
     } else if (made.defined()) {
-        statements += str("Func ", func(made), " = ", object, ".", call, ";\n");
+        statements += declared("Func", func(made), str(object, ".", call));
     } else {
         Path inner = s.path;
         Symbol special = special_name(f.name);
         inner.push_back(specializations[{f.name, s.stage, s.path}]++);
         std::string variable = names[special];
         stages[{f.name, s.stage, inner}] = variable;
-        statements += str("Stage ", variable, " = ", object, ".", call, ";\n");
+        statements += declared("Stage", variable, str(object, ".", call));
     }
 }
 
 std::string SchedulePrinter::level(const LoopLevel &l) {
-    if (!l.defined()) return "LoopLevel()";
+    if (!l.defined()) return str(prefix, "LoopLevel()");
     if (!l.is_at()) return "";
     auto found = functions.find(l.func());
+    if (found == functions.end() && is_python) return "ts.LoopLevel()";
     if (found == functions.end()) return str("LoopLevel() /* ", l, ": a Func that is not there */");
     std::string place = func(l.func());
     place += ", " + loop(*found->second, l.stage(), l.var());
-    return l.stage() < 0 ? place : str("LoopLevel(", place, ", ", l.stage(), ")");
+    return l.stage() < 0 ? place : str(prefix, "LoopLevel(", place, ", ", l.stage(), ")");
 }
 
 std::string SchedulePrinter::arguments(const FunctionContents &f, const FuncDirective &d) {
@@ -350,7 +394,7 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, const FuncDire
     return std::visit(overloaded{
                           [&](const FoldStorage &s) -> S {
                               const S args = str(loop(f, 0, s.var), ", ", expr(s.extent));
-                              return s.fold_forward ? args : args + ", false";
+                              return s.fold_forward ? args : str(args, ", ", truth(false));
                           },
                           [](const Trace &s) -> S {
                               return s.loads || s.stores || s.realizations ? "" : quoted(s.tag);
@@ -362,17 +406,17 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, const FuncDire
 
 void SchedulePrinter::print(const FunctionContents &f, const FuncStep &s) {
     std::string args = arguments(f, s.written.directive);
-    begin_statement(func(f.name), str(directive_name(s.written.directive), "(", args, ")"));
+    const std::string name = call_name(directive_name(s.written.directive));
+    begin_statement(func(f.name), str(name, "(", args, ")"));
 }
 
 void SchedulePrinter::print(const FunctionContents &f, const WrapStep &s) {
-    if (!open_object.empty()) statements += ";\n";
-    open_object.clear();
+    end_statement();
     std::vector<std::string> words;
     for (Symbol c : s.consumers) words.push_back(func(c));
-    std::string args = words.empty() ? "" : str("{", join(words), "}");
-    statements += str("Func ", func(s.made), " = ", func(f.name), s.is_clone ? ".clone_in" : ".in",
-                      "(", args, ");\n");
+    const std::string args = words.empty() ? "" : list(words),
+                      name = call_name(s.is_clone ? "clone_in" : "in");
+    statements += declared("Func", func(s.made), str(func(f.name), ".", name, "(", args, ")"));
 }
 
 std::string SchedulePrinter::run() {
@@ -380,11 +424,11 @@ std::string SchedulePrinter::run() {
         const FunctionContents &f = *functions.at(step.function);
         std::visit([&](const auto &s) { print(f, s); }, step.what);
     }
-    if (!open_object.empty()) statements += ";\n";
-    std::string funcs;
+    end_statement();
+    std::string funcs = is_python ? "import tessera as ts\n" : "";
     const auto &all = algorithm.functions();
     for (size_t i = 0; i < all.size(); i++) {
-        funcs += str("Func ", func(all[i]->name), " = ", pipeline, ".get_func(", i, ");\n");
+        funcs += declared("Func", func(all[i]->name), str(pipeline, ".get_func(", i, ")"));
     }
     return funcs + declarations + statements;
 }
@@ -392,19 +436,20 @@ std::string SchedulePrinter::run() {
 }  // namespace
 
 std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
-                           const std::string &pipeline) {
-    std::vector<std::string> reserved = cpp_keywords();
+                           const std::string &pipeline, Language language) {
+    const bool is_python = language == Language::Python;
+    std::vector<std::string> reserved = is_python ? std::vector<std::string>() : cpp_keywords();
     reserved.push_back(pipeline);
-    std::istringstream words(not_for_variables);
+    std::istringstream words(is_python ? not_for_python_variables : not_for_variables);
     for (std::string word; words >> word;) reserved.push_back(word);
     Names names(Names::Style::Identifiers, reserved);
     for (const FunctionRef &f : algorithm.functions()) names[f->name];
     const ScheduledProgram program = apply(algorithm, schedule);
     const Schedule written = without_unknown_fetches(algorithm, schedule);
     std::vector<Symbol> specials;
-    SchedulePrinter(algorithm, written, program, pipeline, names, specials).run();
+    SchedulePrinter(algorithm, written, program, pipeline, language, names, specials).run();
     names.assign_words();
-    return SchedulePrinter(algorithm, written, program, pipeline, names, specials).run();
+    return SchedulePrinter(algorithm, written, program, pipeline, language, names, specials).run();
 }
 
 std::string print_schedule_block(const Algorithm &algorithm, const Schedule &schedule) {

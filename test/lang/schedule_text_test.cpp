@@ -157,6 +157,42 @@ TEST_SUITE("schedules as text") {
                                                "    .parallel(y)\n"
                                                "    .unroll(xi);\n");
     }
+    TEST_CASE("a schedule is printed as Python") {
+        Var x("x"), y("y"), xi("xi"), lambda("lambda"), u("u");
+        RDom r(0, 64, "r");
+        RVar ro("ro"), ri("ri");
+        Param<int> p("p");
+        ImageParam im(Int(32), 2, "im");
+        Func g("g"), h("h"), f("f"), sum("sum");
+        g(x, y) = im(x, y) * p;
+        h(x, y) = g(x, y) + 1;
+        sum(x) = 0;
+        sum(x) += h(x, r);
+        f(x, lambda) = h(x, lambda) + h(x + 1, lambda) + sum(x);
+        g.compute_at(h, x).vectorize(x, 8).store_in(MemoryType::Stack);
+        h.compute_root().async();
+        h.in(f).compute_root();
+        sum.compute_root().update().split(r, ro, ri, 8).rfactor(ro, u).compute_root();
+        f.split(x, x, xi, 16).parallel(lambda).unroll(xi).stream_loads({sum});
+        f.bound(x, 0, im.dim(0).extent() - 2);
+        f.specialize(p > 3 && p < 7).vectorize(xi);
+        const std::string text = f.schedule_as_python();
+        CAPTURE(text);
+        CHECK(text.starts_with("import tessera as ts\n"));
+        for (const char *line :
+             {"\nh = pipeline.get_func(2)\n", "im = pipeline.get_image_param(\"im\")\n",
+              "p = pipeline.get_param(\"p\")\n", "xi = ts.Var(\"xi\")\n", " = ts.Var(\"lambda\")\n",
+              "ro = ts.RVar(\"ro\")\n", "f.split(x, x, xi, 16, ts.TailStrategy.Auto)\n",
+              "f.unroll(xi)\n", "f.stream_loads(sum)\n", "h.async_()\n", "h_in_f = h.in_([f])\n",
+              "sum_intm = sum.update(0).rfactor([(ro, u)])\n", "g.store_in(ts.MemoryType.Stack)\n",
+              "f.bound(x, 0, (im.dim(0).extent() - 2))\n",
+              "f_special0 = f.specialize(((p > 3) & (p < 7)))\n", "f_special0.vectorize(xi)\n"}) {
+            CAPTURE(line);
+            CHECK(text.find(line) != std::string::npos);
+        }
+        CHECK(text.find(';') == std::string::npos);
+        CHECK(text.find("\nlambda =") == std::string::npos);
+    }
     TEST_CASE("the printed C++ names what the schedule makes") {
         Algorithm a;
         schedule(a);
