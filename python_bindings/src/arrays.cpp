@@ -231,7 +231,6 @@ bool is_bfloat16(const NumpyDtype &dtype) {
     return true;
 }
 
-std::string text_of(nb::handle object) { return nb::cast<std::string>(object.attr("__str__")()); }
 
 Type type_of_numpy(const NumpyArray &a, nb::handle object, const What &what) {
     std::optional<Type> type = type_of_number(a.dtype->number);

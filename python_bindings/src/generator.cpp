@@ -8,7 +8,6 @@
 namespace tessera::python {
 namespace {
 
-std::string text_of(nb::handle object) { return nb::cast<std::string>(object.attr("__str__")()); }
 
 // ---- Parameters ----
 

@@ -10,7 +10,6 @@
 namespace tessera::python {
 namespace {
 
-std::string text_of(nb::handle object) { return nb::cast<std::string>(object.attr("__str__")()); }
 
 std::map<std::string, std::string> texts_of(const nb::dict &options) {
     std::map<std::string, std::string> texts;
@@ -121,8 +120,6 @@ AutoSchedulerResults apply_autoscheduler(const Pipeline &pipeline, const Target 
     return interruptible(stop, [&] { return pipeline.apply_autoscheduler(target, params, at); });
 }
 
-Pipeline as_pipeline(const Func &f, const Location &at) { return f.pipeline(at); }
-Pipeline as_pipeline(const Pipeline &p, const Location &) { return p; }
 
 template<typename C> void define(nb::class_<C> &c) {
     c.def(
@@ -130,7 +127,7 @@ template<typename C> void define(nb::class_<C> &c) {
         [](C &f, const Target &target, const AutoschedulerParams &params, nb::handle progress,
            nb::handle measurer, size_t batch) {
             const Location at = here();
-            return apply_autoscheduler(as_pipeline(f, at), or_host(target), params, progress,
+            return apply_autoscheduler(pipeline_of(f, at), or_host(target), params, progress,
                                        measurer, batch, at);
         },
         "target"_a = Target(), "params"_a = AutoschedulerParams(), nb::kw_only(),
