@@ -167,9 +167,8 @@ template<typename C> void define_execution(nb::class_<C> &c) {
             "add_requirement",
             [](nb::handle self, const ExprLike &condition, nb::args message) {
                 const Location at = here();
-                const std::vector<Expr> said =
-                    to_message(message.size() == 1 && is_tuple(message[0]) ? message[0]
-                                                                           : nb::handle(message));
+                const std::vector<Expr> said = to_message(
+                    message.size() == 1 && is_tuple(message[0]) ? message[0] : nb::handle(message));
                 pipeline_of(nb::cast<C &>(self), at)
                     .add_requirement(WrittenExpr(condition.get(), at), said);
                 return nb::borrow(self);
@@ -230,9 +229,10 @@ void bind_callable(nb::module_ &m) {
                        a.is_buffer() ? str(int(a.dimensions), " dimensions of ") : "", a.type,
                        a.is_output() ? ", output>" : ">");
         });
-    nb::class_<Callable> callable(m, "Callable", nb::dynamic_attr(),
-                         "A compiled pipeline: its inputs by position or name, then a Buffer or "
-                         "array for each output.");
+    nb::class_<Callable> callable(
+        m, "Callable", nb::dynamic_attr(),
+        "A compiled pipeline: its inputs by position or name, then a Buffer or "
+        "array for each output.");
     callable.def("__call__", &call)
         .def("defined", &Callable::defined)
         .def_prop_ro(
@@ -265,8 +265,7 @@ void bind_autoscheduler(nb::module_ &m) {
                                      "What an autoscheduler was asked, and what it found.")
         .def_ro("target", &AutoSchedulerResults::target)
         .def_ro("autoscheduler_params", &AutoSchedulerResults::autoscheduler_params)
-        .def_rw("schedule_source", &AutoSchedulerResults::schedule_source,
-                "The schedule as C++.")
+        .def_rw("schedule_source", &AutoSchedulerResults::schedule_source, "The schedule as C++.")
         .def_prop_ro("featurization", [](const AutoSchedulerResults &r) {
             return nb::bytes(r.featurization.data(), r.featurization.size());
         });
