@@ -27,8 +27,9 @@ void set_package(const std::string &folder);
 // Returns the line of the user's that calls the binding, outside of this package. From there on the
 // thread follows the dialect of that file, until another one asks.
 Location here();
-// Lets the lines of a file follow Halide's rules (base/dialect.h).
-void set_halide_file(const std::string &file);
+// Lets here() ask anew for the dialect of the code that was asked for last: that of its module,
+// which the variable __tessera_dialect__ says.
+void forget_dialect();
 
 // Holds an argument that has been converted, or why it was not: casters cannot throw, so that get()
 // does.
@@ -92,6 +93,7 @@ FuncRef place_of(const Func &f, nb::handle position);
 void define(FuncRef at, nb::handle value);
 std::string text_of(nb::handle object);
 std::vector<Argument> to_arguments(nb::handle objects);
+OutputFileType to_file_type(nb::handle object);
 
 // Says what an object is to a function, for errors: a text, or a function that makes one where it
 // is wanted.

@@ -5,13 +5,18 @@ namespace tessera::python {
 namespace {
 
 void define_memory(nb::class_<Buffer<>> &c) {
-    c.def("min", [](const Buffer<> &b, int d) { return b.min(d); }, "dimension"_a)
-        .def("extent", [](const Buffer<> &b, int d) { return b.extent(d); }, "dimension"_a)
-        .def("stride", [](const Buffer<> &b, int d) { return b.stride(d); }, "dimension"_a,
-             "Returns the distance of neighbours, in elements.")
-        .def("allocate", [](Buffer<> &b) { b.allocate(); }, "Gives a Buffer without memory some.")
+    c.def(
+         "min", [](const Buffer<> &b, int d) { return b.min(d); }, "dimension"_a)
+        .def(
+            "extent", [](const Buffer<> &b, int d) { return b.extent(d); }, "dimension"_a)
+        .def(
+            "stride", [](const Buffer<> &b, int d) { return b.stride(d); }, "dimension"_a,
+            "Returns the distance of neighbours, in elements.")
+        .def(
+            "allocate", [](Buffer<> &b) { b.allocate(); }, "Gives a Buffer without memory some.")
         .def("deallocate", [](Buffer<> &b) { b.deallocate(); })
-        .def("reset", [](Buffer<> &b) { b.reset(); }, "Makes this an undefined Buffer.")
+        .def(
+            "reset", [](Buffer<> &b) { b.reset(); }, "Makes this an undefined Buffer.")
         .def("is_bounds_query", [](const Buffer<> &b) { return b.is_bounds_query(); })
         .def("owns_host_memory", [](const Buffer<> &b) { return b.owns_host_memory(); })
         .def(
@@ -49,8 +54,7 @@ void define_device_memory(nb::class_<Buffer<>> &c) {
             },
             "device_api"_a, "handle"_a, "target"_a = Target(),
             "Has memory of the device that somebody else allocated, at this address.")
-        .def("device_detach_native",
-             [](Buffer<> &b) { b.device_detach_native(nullptr, here()); })
+        .def("device_detach_native", [](Buffer<> &b) { b.device_detach_native(nullptr, here()); })
         .def("device_deallocate", [](Buffer<> &b) { b.device_deallocate(nullptr, here()); });
 }
 

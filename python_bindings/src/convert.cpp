@@ -1,5 +1,5 @@
-#include "bindings.h"
 #include "base/thread_dialect.h"
+#include "bindings.h"
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -51,12 +51,6 @@ struct File {
     Dialect dialect;
 };
 
-// The files that follow Halide's rules, by their interned names.
-std::set<const char *> &halide_files() {
-    static auto *files = new std::set<const char *>;
-    return *files;
-}
-
 // The code object that was asked for last: lines of one function follow one another. The reference
 // keeps its address from being another's.
 struct LastCode {
@@ -69,13 +63,23 @@ struct LastCode {
     }
 } last;
 
-File file_of(nb::handle code) {
+// The dialect of a module: tessera.halide sets it where it is used.
+Dialect dialect_of(nb::handle frame) {
+    const nb::dict globals = nb::borrow<nb::dict>(frame.attr("f_globals"));
+    if (!globals.contains("__tessera_dialect__")) return Dialect::Tessera;
+    const nb::object name = globals["__tessera_dialect__"];
+    return nb::isinstance<nb::str>(name) && nb::cast<std::string>(name) == "halide"
+               ? Dialect::Halide
+               : Dialect::Tessera;
+}
+
+File file_of(nb::handle code, nb::handle frame) {
     if (!code.is(last.code)) {
         const std::string name = nb::cast<std::string>(code.attr("co_filename"));
         const bool is_own = !package().empty() && name.starts_with(package());
-        const char *file = is_own ? nullptr : interned(name);
+        const File file{is_own ? nullptr : interned(name), dialect_of(frame)};
         last.forget();
-        last.file = {file, halide_files().count(file) ? Dialect::Halide : Dialect::Tessera};
+        last.file = file;
         last.code = code.inc_ref();
     }
     return last.file;
@@ -83,12 +87,8 @@ File file_of(nb::handle code) {
 
 }  // namespace
 
-void set_halide_file(const std::string &file) {
-    halide_files().insert(interned(file));
-    last.forget();
-}
-
 void set_package(const std::string &folder) { package() = folder; }
+void forget_dialect() { last.forget(); }
 
 Location here() {
     auto *innermost = PyEval_GetFrame();
@@ -97,7 +97,7 @@ Location here() {
     while (!frame.is_none()) {
         auto *f = reinterpret_cast<PyFrameObject *>(frame.ptr());
         const nb::object code = nb::steal(reinterpret_cast<PyObject *>(PyFrame_GetCode(f)));
-        const File file = file_of(code);
+        const File file = file_of(code, frame);
         if (file.name) {
             set_thread_dialect(file.dialect);
             return {file.name, uint32_t(PyFrame_GetLineNumber(f))};
@@ -253,6 +253,7 @@ VarOrRVar to_loop(nb::handle object) {
 }
 bool is_tuple(nb::handle h) {
     if (nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h)) return true;
+    if (PyAnySet_Check(h.ptr())) return true;
     // A sequence of another class, which has expressions.
     if (conversion_of(h) || nb::isinstance<nb::str>(h) || !PySequence_Check(h.ptr())) return false;
     return !is_array(h) && nb::hasattr(h, "__len__") && nb::hasattr(h, "__iter__");
@@ -334,6 +335,10 @@ std::vector<Argument> to_arguments(nb::handle objects) {
     }
     return list;
 }
+OutputFileType to_file_type(nb::handle object) {
+    if (nb::isinstance<OutputFileType>(object)) return nb::cast<OutputFileType>(object);
+    refuse(str("a ", class_of(object), " is no OutputFileType, such as OutputFileType.object"));
+}
 Region to_region(nb::handle objects) {
     Region region;
     for (const nb::object &pair : items(objects)) {
@@ -355,7 +360,8 @@ namespace {
 
 template<typename T> T at(const void *memory, int i) {
     T value;
-    std::memcpy(static_cast<void *>(&value), static_cast<const char *>(memory) + size_t(i) * sizeof(T), sizeof(T));
+    std::memcpy(static_cast<void *>(&value),
+                static_cast<const char *>(memory) + size_t(i) * sizeof(T), sizeof(T));
     return value;
 }
 

@@ -1,5 +1,5 @@
-#include "bindings.h"
 #include "ir/enums.h"
+#include "bindings.h"
 #include <deque>
 #include <type_traits>
 
@@ -99,10 +99,9 @@ void bind_language_enums(nb::module_ &m) {
     }
     {
         using E = TypeCode;
-        bind_listed<E>(
-            m, "TypeCode",
-            {MEMBER(Int), MEMBER(UInt), MEMBER(Float), MEMBER(Handle), MEMBER(BFloat)},
-            "Says what the bits of a type mean.");
+        bind_listed<E>(m, "TypeCode",
+                       {MEMBER(Int), MEMBER(UInt), MEMBER(Float), MEMBER(Handle), MEMBER(BFloat)},
+                       "Says what the bits of a type mean.");
     }
     {
         using E = Argument;

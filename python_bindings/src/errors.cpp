@@ -47,6 +47,9 @@ void bind_errors(nb::module_ &m) {
     nb::register_exception_translator([](const std::exception_ptr &p, void *) {
         try {
             std::rethrow_exception(p);
+        } catch (const nb::cast_error &) {
+            PyErr_SetString(PyExc_TypeError, "an item of a list or a value has another type than "
+                                             "is wanted there");
         } catch (const CompileError &e) {
             raise("CompileError", e);
         } catch (const RuntimeError &e) {

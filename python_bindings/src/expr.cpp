@@ -1,5 +1,5 @@
-#include "bindings.h"
 #include "base/dialect.h"
+#include "bindings.h"
 
 namespace tessera::python {
 namespace {
@@ -29,8 +29,10 @@ const BinaryOperator binary_operators[] = {
     {"__mod__", "__rmod__", [](const WrittenExpr &a, const Expr &b) { return a % b; }},
     {"__pow__", "__rpow__", [](const WrittenExpr &a, const Expr &b) { return pow(a, b, a.at); },
      Beside::Own},
-    {"__lshift__", "__rlshift__", [](const WrittenExpr &a, const Expr &b) { return a << b; }, Beside::Count},
-    {"__rshift__", "__rrshift__", [](const WrittenExpr &a, const Expr &b) { return a >> b; }, Beside::Count},
+    {"__lshift__", "__rlshift__", [](const WrittenExpr &a, const Expr &b) { return a << b; },
+     Beside::Count},
+    {"__rshift__", "__rrshift__", [](const WrittenExpr &a, const Expr &b) { return a >> b; },
+     Beside::Count},
     {"__and__", "__rand__", [](const WrittenExpr &a, const Expr &b) { return a & b; }},
     {"__or__", "__ror__", [](const WrittenExpr &a, const Expr &b) { return a | b; }},
     {"__xor__", "__rxor__", [](const WrittenExpr &a, const Expr &b) { return a ^ b; }},
@@ -59,7 +61,8 @@ Expr beside(const Expr &other, const Operand &operand, Beside rule, const Locati
     if (t.is_handle()) return e;
     if (t.is_float() ? t.can_represent(double(value)) : t.can_represent(value))
         return ir::make_const(t, value);
-    throw CompileError(at, str("the integer ", value, " is to be a ", t, " as the expression "
+    throw CompileError(at, str("the integer ", value, " is to be a ", t,
+                               " as the expression "
                                "beside it, which cannot hold it; cast one of them"));
 }
 

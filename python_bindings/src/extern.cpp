@@ -10,7 +10,8 @@ ExternFuncArgument to_argument(nb::handle h) {
     if (nb::isinstance<ImageParam>(h)) return {nb::cast<ImageParam &>(h), here()};
     if (std::optional<Expr> e = as_expr(h)) return *e;
     if (nb::isinstance<Buffer<>>(h) || is_array(h)) return {to_buffer(h, "the argument"), here()};
-    throw nb::type_error(str("a ", class_of(h), " is no argument of an extern stage: a Func, an "
+    throw nb::type_error(str("a ", class_of(h),
+                             " is no argument of an extern stage: a Func, an "
                              "ImageParam, a Buffer or an expression is")
                              .c_str());
 }
@@ -19,7 +20,8 @@ ExternFuncArgument to_argument(nb::handle h) {
 void *to_address(nb::handle h) {
     if (PyLong_Check(h.ptr())) return reinterpret_cast<void *>(nb::cast<uintptr_t>(h));
     if (!PyCallable_Check(h.ptr())) {
-        throw nb::type_error(str("a ", class_of(h), " is no function: an address, a function of "
+        throw nb::type_error(str("a ", class_of(h),
+                                 " is no function: an address, a function of "
                                  "ctypes, a Func or a Pipeline is")
                                  .c_str());
     }
@@ -61,8 +63,7 @@ void define_extern_stages(nb::class_<Func> &c) {
          "buffers...) returns 0, or an error code. Where the host pointer of an input buffer is "
          "null, it sets the region of that buffer to what the outputs need. dimensions: how many, "
          "or their Vars.")
-        .def("extern_function_name",
-             [](const Func &f) { return f.extern_function_name(here()); });
+        .def("extern_function_name", [](const Func &f) { return f.extern_function_name(here()); });
 }
 
 template<typename C> void define_externs(nb::class_<C> &c) {
@@ -113,8 +114,7 @@ void bind_extern(nb::module_ &m) {
             const std::vector<Expr> values = to_exprs(args);
             std::vector<Type> types;
             for (const Expr &e : values) types.push_back(e.type());
-            return detail::extern_call(name.c_str(),
-                                       type.get(), values, types, pure, here());
+            return detail::extern_call(name.c_str(), type.get(), values, types, pure, here());
         },
         "name"_a, "type"_a, "args"_a, "pure"_a = false,
         "Returns what a C function of this process returns for these arguments, of a type. A pure "

@@ -4,15 +4,22 @@ namespace tessera::python {
 namespace {
 
 void define_queries(nb::class_<Func> &c) {
-    c.def("name", &Func::name)
-        .def("defined", &Func::defined)
+    c.def("name", &Func::name, "Returns the name, which no other Func has.")
+        .def("defined", &Func::defined, "Returns True if it has a definition.")
         .def("dimensions", &Func::dimensions)
-        .def("args", &Func::args)
-        .def("value", [](const Func &f) { return f.value(here()); })
+        .def("args", &Func::args, "Returns the Vars of the first definition.")
+        .def(
+            "value", [](const Func &f) { return f.value(here()); },
+            "Returns the right side of the first definition.")
         .def("values", [](const Func &f) { return to_python(f.values(here()).as_vector()); })
-        .def("type", [](const Func &f) { return f.type(here()); })
-        .def("types", [](const Func &f) { return f.types(here()); })
-        .def("outputs", [](const Func &f) { return f.outputs(here()); })
+        .def(
+            "type", [](const Func &f) { return f.type(here()); }, "Returns the type of the value.")
+        .def(
+            "types", [](const Func &f) { return f.types(here()); },
+            "Returns the types of all values.")
+        .def(
+            "outputs", [](const Func &f) { return f.outputs(here()); },
+            "Returns the number of values.")
         .def(
             "update", [](const Func &f, int i) { return f.update(i, here()); }, "index"_a = 0,
             "Returns the i-th update, to be scheduled.")
@@ -33,10 +40,13 @@ void define_queries(nb::class_<Func> &c) {
         .def(
             "split_vars", [](const Func &f) { return to_python(f.split_vars()); },
             "Returns the loops of the first definition as they are now, innermost first.")
-        .def("is_extern", &Func::is_extern)
-        .def("pipeline", [](const Func &f) { return f.pipeline(here()); },
-             "Returns the Pipeline whose only output this Func is.")
-        .def("output_buffer", [](const Func &f) { return f.output_buffer(here()); })
+        .def("is_extern", &Func::is_extern, "Returns True if define_extern() has defined it.")
+        .def(
+            "pipeline", [](const Func &f) { return f.pipeline(here()); },
+            "Returns the Pipeline whose only output this Func is.")
+        .def(
+            "output_buffer", [](const Func &f) { return f.output_buffer(here()); },
+            "Returns the buffer that the caller passes for the output.")
         .def("output_buffers", [](const Func &f) { return f.output_buffers(here()); })
         .def("__repr__",
              [](const Func &f) {
@@ -100,8 +110,7 @@ void bind_func(nb::module_ &m) {
             "values"_a,
             "Makes a Func with the values of an expression, a Buffer, an array or an ImageParam.")
         .def("__getitem__", &place_of, "position"_a)
-        .def("__call__",
-             [](const Func &f, nb::args position) { return place_of(f, position); })
+        .def("__call__", [](const Func &f, nb::args position) { return place_of(f, position); })
         .def(
             "__setitem__",
             [](const Func &f, nb::handle position, nb::handle value) {

@@ -16,7 +16,8 @@ const Plain plain[] = {
     {"store_root", &Func::store_root, "Allocates storage outside of all loops."},
     {"hoist_storage_root", &Func::hoist_storage_root,
      "Allocates the memory outside of all loops; what it holds lives as before."},
-    {"async_", &Func::async, "Lets a thread of its own compute it, while others use what is ready."},
+    {"async_", &Func::async,
+     "Lets a thread of its own compute it, while others use what is ready."},
     {"copy_to_host", &Func::copy_to_host,
      "Computes this copy of another Func or an image by a copy into the memory of the host."},
     {"trace_loads", &Func::trace_loads, "Traces what is read of it."},
@@ -74,8 +75,7 @@ const OfTwo of_two[] = {
 void define_tables(nb::class_<Func> &c) {
     constexpr auto same = nb::rv_policy::none;
     for (const Plain &d : plain) {
-        c.def(
-            d.name, [&d](Func &f) -> Func & { return (f.*d.apply)(here()); }, same, d.doc);
+        c.def(d.name, [&d](Func &f) -> Func & { return (f.*d.apply)(here()); }, same, d.doc);
     }
     for (const AtLoop &d : at_loops) {
         c.def(
@@ -139,7 +139,9 @@ void define_storage(nb::class_<Func> &c) {
             "hoisted.")
         .def(
             "reorder_storage",
-            [](Func &f, nb::args dims) -> Func & { return f.reorder_storage(to_vars(dims), here()); },
+            [](Func &f, nb::args dims) -> Func & {
+                return f.reorder_storage(to_vars(dims), here());
+            },
             same, "Orders the dimensions in memory, innermost first.")
         .def(
             "align_bounds",
@@ -194,7 +196,9 @@ void define_later(nb::class_<Func> &c) {
          "eviction_key"_a = nb::none(), same, "Is refused: no result is kept between calls.")
         .def(
             "debug_to_file",
-            [](Func &f, const std::string &path) -> Func & { return f.debug_to_file(path, here()); },
+            [](Func &f, const std::string &path) -> Func & {
+                return f.debug_to_file(path, here());
+            },
             "path"_a, same, "Is refused: trace_stores() has all values.")
         .def(
             "change_type",

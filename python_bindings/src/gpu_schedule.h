@@ -93,8 +93,7 @@ template<typename C> void gpu_tile(C &s, const GPUArguments &g, const Location &
     if (n.size() == 2 && v.size() == 4)
         return void(s.gpu_tile(v[0], v[1], v[2], v[3], n[0], n[1], g.tail, g.api, at));
     if (n.size() == 2 && v.size() == 6)
-        return void(
-            s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], g.tail, g.api, at));
+        return void(s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], g.tail, g.api, at));
     if (n.size() == 3 && v.size() == 6)
         return void(
             s.gpu_tile(v[0], v[1], v[2], v[3], v[4], v[5], n[0], n[1], n[2], g.tail, g.api, at));
@@ -162,7 +161,8 @@ template<typename C> void define_gpu_directives(nb::class_<C> &c) {
         .def(
             "gpu_single_thread",
             [](C &s, DeviceAPI api) -> C & { return s.gpu_single_thread(api, here()); },
-            "device_api"_a = DeviceAPI::Default_GPU, same, "Runs all loops in one thread of the GPU.")
+            "device_api"_a = DeviceAPI::Default_GPU, same,
+            "Runs all loops in one thread of the GPU.")
         .def(
             "gpu_resident_blocks",
             [](C &s, const ExprLike &blocks) -> C & {

@@ -24,8 +24,8 @@ void bind_loop_level(nb::module_ &m) {
             "set", [](LoopLevel &l, const LoopLevel &o) { l.set(o, here()); }, "other"_a,
             "Lets all copies of this level be what the other one is now.")
         .def(
-            "lock", [](LoopLevel &l) -> LoopLevel & { return l.lock(here()); },
-            nb::rv_policy::none, "Lets later set() be refused.")
+            "lock", [](LoopLevel &l) -> LoopLevel & { return l.lock(here()); }, nb::rv_policy::none,
+            "Lets later set() be refused.")
         .def("copy", &LoopLevel::copy, "Returns a level of its own at the same place.")
         .def("defined", &LoopLevel::defined)
         .def("is_at", &LoopLevel::is_at)

@@ -105,13 +105,17 @@ const TwoOperands binary_functions[] = {
      [](const Expr &x, const Expr &y, const Expr &z, const Location &at) {                         \
          return tessera::name(x, y, z, at);                                                        \
      },                                                                                            \
-     a, b, c, doc}
+     a,                                                                                            \
+     b,                                                                                            \
+     c,                                                                                            \
+     doc}
 const ThreeOperands ternary_functions[] = {
     TERNARY(clamp, "a", "min", "max", "Returns the nearest value from min to max."),
     TERNARY(lerp, "zero_val", "one_val", "weight",
             "Interpolates: zero_val where the weight is 0, one_val where it is 1."),
     TERNARY(fma, "a", "b", "c", "Returns a * b + c, rounded once."),
-    TERNARY(mul_shift_right, "a", "b", "q", "Returns a * b >> q, to the nearest value of the type."),
+    TERNARY(mul_shift_right, "a", "b", "q",
+            "Returns a * b >> q, to the nearest value of the type."),
     TERNARY(rounding_mul_shift_right, "a", "b", "q",
             "Returns a * b >> q rounded half up, to the nearest value of the type."),
     TERNARY(unsafe_promise_clamped, "value", "min", "max",
@@ -197,4 +201,3 @@ void bind_math(nb::module_ &m) {
 }
 
 }  // namespace tessera::python
-

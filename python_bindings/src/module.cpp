@@ -5,7 +5,7 @@ NB_MODULE(_tessera, m) {
     using namespace tessera::python;
     m.doc() = "Tessera's language and compiler.";
     m.def("_set_package", &set_package);
-    m.def("_set_halide_file", &set_halide_file);
+    m.def("_forget_dialect", &forget_dialect);
     bind_errors(m);
     bind_enums(m);
     bind_types(m);

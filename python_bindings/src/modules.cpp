@@ -7,16 +7,15 @@ using Paths = std::map<OutputFileType, std::string>;
 
 Paths to_paths(const nb::dict &outputs) {
     Paths paths;
-    for (auto [type, path] : outputs) paths[nb::cast<OutputFileType>(type)] = text_of(path);
+    for (auto [type, path] : outputs) paths[to_file_type(type)] = text_of(path);
     return paths;
 }
 
 void bind_module(nb::module_ &m) {
     nb::class_<ir::LoweredFunction>(m, "LoweredFunction", "A function of a Module.")
         .def_ro("name", &ir::LoweredFunction::name)
-        .def("__repr__", [](const ir::LoweredFunction &f) {
-            return str("<LoweredFunction ", f.name, ">");
-        });
+        .def("__repr__",
+             [](const ir::LoweredFunction &f) { return str("<LoweredFunction ", f.name, ">"); });
     nb::class_<Module>(m, "Module",
                        "Lowered functions that are written into files together: those of a "
                        "pipeline, or of several modules.")
@@ -108,9 +107,8 @@ void bind_modules(nb::module_ &m) {
         "Writes the runtime alone into an object, or into a file of each type, and returns these.");
     m.def(
         "compile_multitarget",
-        [](const std::string &function, const nb::dict &outputs,
-           const std::vector<Target> &targets, const nb::callable &make,
-           const std::vector<std::string> &suffixes) {
+        [](const std::string &function, const nb::dict &outputs, const std::vector<Target> &targets,
+           const nb::callable &make, const std::vector<std::string> &suffixes) {
             const Location at = here();
             const Paths paths = to_paths(outputs);
             const ModuleFactory factory = to_factory(make);

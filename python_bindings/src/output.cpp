@@ -64,47 +64,63 @@ template<typename C> void define_texts(nb::class_<C> &c) {
             "target"_a = Target(), t.doc);
     }
     c.def(
-         "compile_to_string",
-         [](C &f, OutputFileType type, nb::handle arguments, const std::string &function,
-            const Target &target) {
-             const Location at = here();
-             Pipeline p = pipeline_of(f, at);
-             const std::vector<Argument> args = arguments_of(p, arguments, at);
-             std::string result;
-             {
-                 nb::gil_scoped_release no_gil;
-                 result = p.compile_to_string(type, args, function, target_for(target), at);
-             }
-             return nb::bytes(result.data(), result.size());
-         },
-         "type"_a, "arguments"_a = nb::none(), "fn_name"_a = "", "target"_a = Target(),
-         "Returns the bytes of what compile_to() writes into a file of this type.")
-        .def(
-            "loop_nest", [](C &f) { return pipeline_of(f, here()).loop_nest(here()); },
-            "Returns the loops that the schedule comes to, as text.")
-        .def(
-            "print_loop_nest",
-            [](C &f) {
-                const std::string text = pipeline_of(f, here()).loop_nest(here());
-                nb::module_::import_("builtins").attr("print")(nb::str(text.c_str()), "end"_a = "");
+        "compile_to_string",
+        [](C &f, OutputFileType type, nb::handle arguments, const std::string &function,
+           const Target &target) {
+            const Location at = here();
+            Pipeline p = pipeline_of(f, at);
+            const std::vector<Argument> args = arguments_of(p, arguments, at);
+            std::string result;
+            {
+                nb::gil_scoped_release no_gil;
+                result = p.compile_to_string(type, args, function, target_for(target), at);
+            }
+            return nb::bytes(result.data(), result.size());
+        },
+        "type"_a, "arguments"_a = nb::none(), "fn_name"_a = "", "target"_a = Target(),
+        "Returns the bytes of what compile_to() writes into a file of this type.");
+}
+
+struct View {
+    const char *name;
+    std::string (Pipeline::*apply)(Location) const;
+    const char *doc;
+};
+// Methods that return what a pipeline is, without code.
+const View views[] = {
+    {"loop_nest", &Pipeline::loop_nest, "Returns the loops that the schedule comes to, as text."},
+    {"schedule_as_cpp", &Pipeline::schedule_as_cpp, "Returns the schedule as statements of C++."},
+    {"schedule_as_python", &Pipeline::schedule_as_python,
+     "Returns the schedule as Python that runs where `pipeline` is a Pipeline of the algorithm."},
+    {"schedule_as_json", &Pipeline::schedule_as_json,
+     "Returns the schedule as JSON, which apply_schedule() takes."},
+};
+
+template<typename C> void define_views(nb::class_<C> &c) {
+    for (const View &v : views) {
+        c.def(
+            v.name,
+            [&v](C &f) {
+                const Location at = here();
+                const Pipeline p = pipeline_of(f, at);
+                nb::gil_scoped_release no_gil;
+                return (p.*v.apply)(at);
             },
-            "Prints the loops that the schedule comes to.")
-        .def(
-            "schedule_as_cpp", [](C &f) { return pipeline_of(f, here()).schedule_as_cpp(here()); },
-            "Returns the schedule as statements of C++.")
-        .def(
-            "schedule_as_python",
-            [](C &f) { return pipeline_of(f, here()).schedule_as_python(here()); },
-            "Returns the schedule as Python that runs where `pipeline` is a Pipeline of the same "
-            "algorithm.")
-        .def(
-            "schedule_as_json",
-            [](C &f) { return pipeline_of(f, here()).schedule_as_json(here()); },
-            "Returns the schedule as JSON, which apply_schedule() takes.")
+            v.doc);
+    }
+    c.def(
+         "print_loop_nest",
+         [](nb::handle self) {
+             nb::module_::import_("builtins").attr("print")(self.attr("loop_nest")(), "end"_a = "");
+         },
+         "Prints the loops that the schedule comes to.")
         .def(
             "apply_schedule",
             [](C &f, const std::string &json, nb::handle more) {
-                pipeline_of(f, here()).apply_schedule(json, to_arguments(more), here());
+                const Location at = here();
+                const std::vector<Argument> parameters = to_arguments(more);
+                nb::gil_scoped_release no_gil;
+                pipeline_of(f, at).apply_schedule(json, parameters, at);
             },
             "json"_a, "more"_a = nb::list(),
             "Does what schedule_as_json() wrote of the same algorithm. more: parameters that the "
@@ -170,8 +186,8 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
     const auto library = [&](const char *name, auto write, const char *doc) {
         c.def(
             name,
-            [write](C &f, const Path &prefix, nb::handle arguments,
-                    const std::string &function, const Target &target) {
+            [write](C &f, const Path &prefix, nb::handle arguments, const std::string &function,
+                    const Target &target) {
                 const Location at = here();
                 Pipeline p = pipeline_of(f, at);
                 const std::vector<Argument> args = arguments_of(p, arguments, at);
@@ -194,8 +210,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
             const Target &target) {
              const Location at = here();
              Paths paths;
-             for (auto [type, path] : outputs)
-                 paths[nb::cast<OutputFileType>(type)] = text_of(path);
+             for (auto [type, path] : outputs) paths[to_file_type(type)] = text_of(path);
              Pipeline p = pipeline_of(f, at);
              const std::vector<Argument> args = arguments_of(p, arguments, at);
              nb::gil_scoped_release no_gil;
@@ -211,7 +226,8 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
                 Pipeline p = pipeline_of(f, at);
                 const std::vector<Argument> args = arguments_of(p, arguments, at);
                 nb::gil_scoped_release no_gil;
-                p.compile_to_multitarget_static_library(prefix.string(), args, targets, function, at);
+                p.compile_to_multitarget_static_library(prefix.string(), args, targets, function,
+                                                        at);
             },
             "filename_prefix"_a, "arguments"_a, "targets"_a, "fn_name"_a = "",
             "Writes a library with code for each target, the best of which is chosen when it runs.")
@@ -223,8 +239,8 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
                 Pipeline p = pipeline_of(f, at);
                 const std::vector<Argument> args = arguments_of(p, arguments, at);
                 nb::gil_scoped_release no_gil;
-                p.compile_to_multitarget_object_files(prefix.string(), args, targets, suffixes, function,
-                                                      at);
+                p.compile_to_multitarget_object_files(prefix.string(), args, targets, suffixes,
+                                                      function, at);
             },
             "filename_prefix"_a, "arguments"_a, "targets"_a,
             "suffixes"_a = std::vector<std::string>(), "fn_name"_a = "",
@@ -246,6 +262,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
 
 template<typename C> void define_output(nb::class_<C> &c) {
     define_texts(c);
+    define_views(c);
     define_files(c);
     define_libraries(c);
 }

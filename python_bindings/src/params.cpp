@@ -148,11 +148,11 @@ void bind_params(nb::module_ &m) {
         .def("set", &set, "value"_a, "Sets the value for the runs that follow.")
         .def("get", &get, "Returns the value that was set.")
         .def(
-            "set_min_value",
-            [](Param<> &p, const ExprLike &min) { p.set_min_value(min, here()); }, "min"_a)
+            "set_min_value", [](Param<> &p, const ExprLike &min) { p.set_min_value(min, here()); },
+            "min"_a)
         .def(
-            "set_max_value",
-            [](Param<> &p, const ExprLike &max) { p.set_max_value(max, here()); }, "max"_a)
+            "set_max_value", [](Param<> &p, const ExprLike &max) { p.set_max_value(max, here()); },
+            "max"_a)
         .def("min_value", &Param<>::min_value)
         .def("max_value", &Param<>::max_value)
         .def("estimate", &Param<>::estimate)

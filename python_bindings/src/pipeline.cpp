@@ -147,9 +147,8 @@ template<typename C> void define_execution(nb::class_<C> &c) {
             "add_requirement",
             [](nb::handle self, const ExprLike &condition, nb::args message) {
                 const Location at = here();
-                const std::vector<Expr> said =
-                    to_message(message.size() == 1 && is_tuple(message[0]) ? message[0]
-                                                                           : nb::handle(message));
+                const std::vector<Expr> said = to_message(
+                    message.size() == 1 && is_tuple(message[0]) ? message[0] : nb::handle(message));
                 pipeline_of(nb::cast<C &>(self), at)
                     .add_requirement(WrittenExpr(condition.get(), at), said);
                 return nb::borrow(self);

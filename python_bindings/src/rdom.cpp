@@ -12,8 +12,7 @@ void bind_rdom(nb::module_ &m) {
             "min"_a, "extent"_a)
         .def_rw("min", &Range::min)
         .def_rw("extent", &Range::extent)
-        .def("__repr__",
-             [](const Range &r) { return str("Range(", r.min, ", ", r.extent, ")"); });
+        .def("__repr__", [](const Range &r) { return str("Range(", r.min, ", ", r.extent, ")"); });
     nb::class_<RDom> rdom(
         m, "RDom",
         "A box over which updates run, first variable fastest: RDom([(min, extent), ...]).");
@@ -50,7 +49,8 @@ void bind_rdom(nb::module_ &m) {
              [](const RDom &r) {
                  std::vector<std::string> ranges;
                  for (int i = 0; i < r.dimensions(); i++)
-                     ranges.push_back(str(r[i].name(), ": (", r[i].min(), ", ", r[i].extent(), ")"));
+                     ranges.push_back(
+                         str(r[i].name(), ": (", r[i].min(), ", ", r[i].extent(), ")"));
                  return str("<RDom ", join(ranges), ">");
              })
         .def(

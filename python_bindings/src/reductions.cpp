@@ -4,7 +4,8 @@
 namespace tessera::python {
 namespace {
 
-// What a reduction is about: its domain if that is given, and the Func that it becomes, or its name.
+// What a reduction is about: its domain if that is given, and the Func that it becomes, or its
+// name.
 struct Reduction {
     std::optional<RDom> domain;
     Expr value;
@@ -21,16 +22,19 @@ bool is_value(nb::args args) {
 Reduction reduction(const char *function, nb::args args, nb::kwargs kwargs) {
     Arguments given(function, args, kwargs);
     Reduction r;
-    const bool has_domain = given.has("rdom") || (given.first().is_valid() &&
-                                                  nb::isinstance<RDom>(given.first()) &&
-                                                  !is_value(args));
+    const bool has_domain =
+        given.has("rdom") ||
+        (given.first().is_valid() && nb::isinstance<RDom>(given.first()) && !is_value(args));
     if (has_domain) r.domain = nb::cast<RDom>(given.take("rdom"));
     r.value = to_expr(given.take("expr"));
     const nb::object name = given.take_or("name", nb::str(function));
     if (nb::isinstance<Func>(name))
         r.func = nb::cast<Func>(name);
-    else
+    else if (nb::isinstance<nb::str>(name))
         r.name = nb::cast<std::string>(name);
+    else
+        throw nb::type_error(
+            str(function, ": a ", class_of(name), " is no name and no Func").c_str());
     given.end();
     return r;
 }

@@ -18,9 +18,8 @@ template<typename C> C &tile(C &s, nb::args args, nb::kwargs kwargs) {
                         !nb::isinstance<RDom>(given.first()));
     // Without names for the outer loops, these keep theirs.
     const size_t all = lists ? 4 : 8;
-    const bool named_outers =
-        given.has(lists ? "outers" : "xo") || given.positional() > all ||
-        (given.positional() == all && !is_tail(args[all - 1]));
+    const bool named_outers = given.has(lists ? "outers" : "xo") || given.positional() > all ||
+                              (given.positional() == all && !is_tail(args[all - 1]));
     if (lists) {
         previous = to_loops(given.take("previous"));
         outers = named_outers ? to_loops(given.take("outers")) : previous;
@@ -33,8 +32,8 @@ template<typename C> C &tile(C &s, nb::args args, nb::kwargs kwargs) {
         inners = {to_loop(given.take("xi")), to_loop(given.take("yi"))};
         factors = {to_expr(given.take("xfactor")), to_expr(given.take("yfactor"))};
     }
-    const nb::object tail = given.take_or(given.has("tails") ? "tails" : "tail",
-                                          nb::cast(TailStrategy::Auto));
+    const nb::object tail =
+        given.take_or(given.has("tails") ? "tails" : "tail", nb::cast(TailStrategy::Auto));
     given.end();
     std::vector<TailStrategy> tails(previous.size(), TailStrategy::Auto);
     if (nb::isinstance<TailStrategy>(tail))
@@ -62,8 +61,7 @@ template<typename C> void define_plain_directives(nb::class_<C> &c) {
     };
     for (const Plain &d : plain) {
         c.def(
-            d.name, [&d](C &s) -> C & { return (s.*d.apply)(here()); }, nb::rv_policy::none,
-            d.doc);
+            d.name, [&d](C &s) -> C & { return (s.*d.apply)(here()); }, nb::rv_policy::none, d.doc);
     }
 }
 
@@ -119,10 +117,8 @@ template<typename C> void define_directives(nb::class_<C> &c) {
             "old"_a, "new"_a, same, "Gives a loop another name.")
         .def(
             "reorder",
-            [](C &s, nb::args loops) -> C & {
-                return s.reorder(all_loops(loops), here());
-            },
-            same, "Orders loops, innermost first, in the places that they have now.")
+            [](C &s, nb::args loops) -> C & { return s.reorder(all_loops(loops), here()); }, same,
+            "Orders loops, innermost first, in the places that they have now.")
         .def(
             "serial", [](C &s, const LoopVar &v) -> C & { return s.serial(v, here()); }, "var"_a,
             same, "Runs the iterations one after the other, which is usual.")
@@ -159,9 +155,7 @@ template<typename C> void define_directives(nb::class_<C> &c) {
             "Says if the loop may be split into prologue, steady state and epilogue.")
         .def(
             "never_partition",
-            [](C &s, nb::args loops) -> C & {
-                return s.never_partition(all_loops(loops), here());
-            },
+            [](C &s, nb::args loops) -> C & { return s.never_partition(all_loops(loops), here()); },
             same)
         .def(
             "always_partition",
@@ -196,7 +190,9 @@ template<typename C> void define_directives(nb::class_<C> &c) {
             "At the loop `at`, fetches what the iteration of `from_` that is `offset` later reads.")
         .def(
             "stream_loads",
-            [](C &s, nb::args what) -> C & { return s.stream_loads(to_fetched_list(what), here()); },
+            [](C &s, nb::args what) -> C & {
+                return s.stream_loads(to_fetched_list(what), here());
+            },
             same, "Reads these, or everything, by loads that do not fill the caches.")
         .def(
             "unscheduled", [](C &s) { s.unscheduled(here()); },

@@ -9,9 +9,9 @@ using Features = std::vector<Target::Feature>;
 Target::Feature to_feature(nb::handle h) {
     if (nb::isinstance<Target::Feature>(h)) return nb::cast<Target::Feature>(h);
     if (!nb::isinstance<nb::str>(h))
-        throw nb::type_error(str("a ", class_of(h),
-                                 " is no feature: a TargetFeature or its name is, as \"avx2\"")
-                                 .c_str());
+        throw nb::type_error(
+            str("a ", class_of(h), " is no feature: a TargetFeature or its name is, as \"avx2\"")
+                .c_str());
     const std::string name = nb::cast<std::string>(h);
     const Target::Feature feature = Target::feature_from_name(name);
     if (feature == Target::FeatureEnd)
@@ -21,8 +21,8 @@ Target::Feature to_feature(nb::handle h) {
 
 void define_features(nb::class_<Target> &c) {
     c.def(
-         "has_feature",
-         [](const Target &t, nb::handle f) { return t.has_feature(to_feature(f)); }, "feature"_a,
+         "has_feature", [](const Target &t, nb::handle f) { return t.has_feature(to_feature(f)); },
+         "feature"_a,
          "Returns True if the target has a TargetFeature, or the feature of this name.")
         .def("features_any_of", &Target::features_any_of, "features"_a)
         .def("features_all_of", &Target::features_all_of, "features"_a)
@@ -57,8 +57,7 @@ void define_machine(nb::class_<Target> &c) {
         .def_rw("bits", &Target::bits)
         .def_rw("vector_bits", &Target::vector_bits)
         .def_rw("processor_tune", &Target::processor_tune)
-        .def("supported", &Target::supported,
-             "Returns True if this compiler can make code for it.")
+        .def("supported", &Target::supported, "Returns True if this compiler can make code for it.")
         .def("supports_device_api", &Target::supports_device_api, "api"_a)
         .def(
             "supports_type",

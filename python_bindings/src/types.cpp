@@ -24,9 +24,12 @@ void define_limits(nb::class_<Type> &c) {
                 return fits;
             },
             "value"_a, "Returns True if the number, or all values of another type, are some of it.")
-        .def("is_max", [](Type t, int64_t value) { return t.is_max(value); }, "value"_a)
-        .def("is_max", [](Type t, uint64_t value) { return t.is_max(value); }, "value"_a)
-        .def("is_min", [](Type t, int64_t value) { return t.is_min(value); }, "value"_a)
+        .def(
+            "is_max", [](Type t, int64_t value) { return t.is_max(value); }, "value"_a)
+        .def(
+            "is_max", [](Type t, uint64_t value) { return t.is_max(value); }, "value"_a)
+        .def(
+            "is_min", [](Type t, int64_t value) { return t.is_min(value); }, "value"_a)
         .def("is_min", [](Type t, uint64_t value) { return t.is_min(value); }, "value"_a);
 }
 

@@ -58,14 +58,16 @@ nb::object mux_of(const ExprLike &id, nb::handle values) {
 
 void bind_choice(nb::module_ &m) {
     m.def(
-        "min", [](nb::args args) { return fold(args, [](Expr a, Expr b, Location at) {
-            return ir::min(a, b, at);
-        }); },
+        "min",
+        [](nb::args args) {
+            return fold(args, [](Expr a, Expr b, Location at) { return ir::min(a, b, at); });
+        },
         "Returns the least of two or more.");
     m.def(
-        "max", [](nb::args args) { return fold(args, [](Expr a, Expr b, Location at) {
-            return ir::max(a, b, at);
-        }); },
+        "max",
+        [](nb::args args) {
+            return fold(args, [](Expr a, Expr b, Location at) { return ir::max(a, b, at); });
+        },
         "Returns the largest of two or more.");
     m.def("select", &select,
           "Returns the value after the first condition that is true, or the last value. Tuples are "
@@ -78,8 +80,9 @@ void bind_choice(nb::module_ &m) {
     m.def(
         "likely_if_innermost", [](const ExprLike &e) { return likely_if_innermost(e.get()); },
         "e"_a, "Does what likely() does in an innermost loop alone.");
-    m.def("logical_not", [](const ExprLike &e) { return !WrittenExpr(e.get(), here()); }, "e"_a,
-          "Returns the negation of a bool.");
+    m.def(
+        "logical_not", [](const ExprLike &e) { return !WrittenExpr(e.get(), here()); }, "e"_a,
+        "Returns the negation of a bool.");
 }
 
 // The functions that take expressions by position, or one list of them.

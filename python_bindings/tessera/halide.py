@@ -1,8 +1,9 @@
 """Halide's names and rules: `import tessera.halide as hl`.
 
-The classes are those of `tessera`. A file that uses a name of this module follows Halide's rules where these differ
-(docs/coming_from_halide.md lists them), unless it imports `tessera` itself, too: then Tessera's hold. Other files of
-the process keep theirs.
+The classes are those of `tessera`. A module (or notebook) that uses a name of this one follows Halide's rules where
+these differ (docs/coming_from_halide.md lists them), unless it imports `tessera` itself, too: then Tessera's hold. Its
+variable `__tessera_dialect__` says which, "halide" or "tessera", and may be set. Other modules of the process keep
+theirs.
 
 >>> import tessera.halide as hl
 >>> x, f = hl.Var("x"), hl.Func("f")
@@ -91,16 +92,13 @@ del memoize_tag, install_dir, imageio
 if not _importlib_util.find_spec("tessera.generator"):
     _GENERATOR = []
 __all__ = [name for name in [*_SAME, *_GENERATOR, *_own] if not name.startswith("_")]
-_files = set()
 
 
-def _let_file_follow(frame):
-    """Lets the lines of the frame's file follow Halide's rules, unless it imports `tessera` itself, too."""
-    file = frame.f_code.co_filename
-    _files.add(file)
-    if file.startswith("<frozen ") or any(value is _tessera for value in list(frame.f_globals.values())):
-        return
-    _tessera._tessera._set_halide_file(file)
+def _let_module_follow(variables):
+    """Lets the code of a module follow Halide's rules, unless it imports `tessera` itself, too."""
+    is_mixed = any(value is _tessera for value in list(variables.values()))
+    variables["__tessera_dialect__"] = "tessera" if is_mixed else "halide"
+    _tessera._tessera._forget_dialect()
 
 
 def __getattr__(name):
@@ -114,9 +112,9 @@ def __getattr__(name):
         value = getattr(generator, name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    frame = _sys._getframe(1)
-    if frame.f_code.co_filename not in _files:
-        _let_file_follow(frame)
+    variables = _sys._getframe(1).f_globals
+    if "__tessera_dialect__" not in variables and not variables.get("__name__", "").startswith("importlib."):
+        _let_module_follow(variables)
     return value
 
 

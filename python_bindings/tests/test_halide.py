@@ -66,6 +66,15 @@ def test_a_file_follows_the_module_that_it_imports_side_by_side():
             theirs.too_large()
 
 
+def test_cells_of_a_notebook_share_the_rules_and_a_module_may_choose():
+    variables = {"__name__": "__main__"}
+    for number, cell in enumerate(["import tessera.halide as hl\nx = hl.Var('x')\ne = hl.u8(x)", "first = (e + hl.Expr(1)).type()",
+                                   "one = type(e)(1)", "second = (e + one).type()", "__tessera_dialect__ = 'tessera'",
+                                   "third = (e + one).type()"]):
+        exec(compile(cell, f"/tmp/cell{number}.py", "exec"), variables)
+    assert (variables["first"], variables["second"], variables["third"]) == (hl.Int(32), hl.Int(32), hl.UInt(8))
+
+
 def test_the_import_changes_nothing_of_a_program_in_tessera():
     program = """
         import tessera as ts
@@ -94,6 +103,16 @@ def test_a_func_keeps_the_rules_of_the_file_that_made_it_while_it_compiles():
         warnings.simplefilter("always")
         theirs.make()
     assert any("no effect" in str(w.message) for w in caught)
+
+
+def test_a_warning_of_a_deep_definition_does_not_wait_for_the_interpreter():
+    x, f = hl.Var("x"), hl.Func("f")
+    f[x] = x
+    e = hl.Expr(x)
+    for i in range(700):
+        e = e * 3 + x
+    with pytest.warns(UserWarning, match="no effect"):
+        f[x] = e
 
 
 # ---- Types and constants ----
@@ -326,6 +345,26 @@ def test_updates_with_operators():
     assert g.realize([2]).numpy().tolist() == [45, 45]
 
 
+def test_an_update_is_a_sum_that_is_stored():
+    x, f = hl.Var("x"), hl.Func("f")
+    f[x] = hl.u8(3)
+    left = f[x]
+    left += 5
+    left += f[x]
+    assert left.type() == hl.UInt(8) and f.num_update_definitions() == 0
+    f[x] += 1
+    assert f.num_update_definitions() == 1
+    for operation, wanted in [("+=", 2), ("-=", -2), ("*=", 2), ("/=", 0)]:
+        user = module_of(f"import tessera.halide as hl\nx, f = hl.Var('x'), hl.Func('f')\nf[x] {operation} 2\nvalue = f.realize([1])[0]")
+        assert user.value == wanted
+    g = hl.Func("g")
+    pending = g[x]
+    pending += 1
+    assert not g.defined()
+    with pytest.raises(hl.HalideError, match="stored elsewhere"):
+        g[x + 1] = pending
+
+
 def test_tuples():
     x, f, g = hl.Var("x"), hl.Func("f"), hl.Func("g")
     f[x] = (x, x * 2, hl.f32(x) / 2)
@@ -454,7 +493,7 @@ def test_directives_chain_in_all_their_forms():
     check(lambda f, g: (f.compute_at(hl.LoopLevel(g, x)), g.rename(x, xo).serial(xo)) if False else f.compute_at(hl.LoopLevel(g, y)))
     check(lambda f, g: f.in_(g).compute_root().align_storage(x, 16).reorder_storage(y, x))
     check(lambda f, g: (f.compute_root().store_in(hl.MemoryType.Heap), g.specialize(hl.Expr(1) == 1).vectorize(x, 4)))
-    check(lambda f, g: (f.compute_root().async_(), g.never_partition([x]).always_partition_all()))
+    check(lambda f, g: (f.compute_root().async_(), g.never_partition([x]).never_partition_all()))
     check(lambda f, g: (f.compute_root(), g.prefetch(f, y, y, 2).stream_stores().set_estimates([(0, 64), (0, 32)])))
     check(lambda f, g: f.clone_in(g).compute_root().align_bounds(x, 4).bound_extent(y, 32))
 

@@ -10,9 +10,7 @@ thread_local std::optional<Dialect> of_thread;
 
 }  // namespace
 
-Dialect dialect() {
-    return of_thread ? *of_thread : of_process.load(std::memory_order_relaxed);
-}
+Dialect dialect() { return of_thread ? *of_thread : of_process.load(std::memory_order_relaxed); }
 void set_dialect(Dialect d) { of_process.store(d, std::memory_order_relaxed); }
 
 std::optional<Dialect> thread_dialect() { return of_thread; }
