@@ -179,9 +179,8 @@ void put_on_host(ArrayView &view, void *data) {
 void put_on_gpu(ArrayView &view, void *data, int device, const What &what) {
     const int mine = tessera_get_gpu_device(nullptr);
     if (device != mine)
-        refuse_value(what,
-                     str("the array is on GPU ", device, ", and pipelines run on GPU ", mine,
-                         " (TESSERA_GPU_DEVICE says which); copy it to that one"));
+        refuse_value(what, str("the array is on GPU ", device, ", and pipelines run on GPU ", mine,
+                               " (TESSERA_GPU_DEVICE says which); copy it to that one"));
     view.is_on_device = true;
     if (!data) return;
     view.raw.device = uint64_t(uintptr_t(data));
@@ -213,9 +212,9 @@ constexpr int numpy_is_aligned = 0x100, numpy_is_writable = 0x400;
 // The types by NumPy's numbers; `long long` is as long as `long`.
 std::optional<Type> type_of_number(int number) {
     static const std::optional<Type> types[] = {
-        Bool(),   Int(8),    UInt(8),   Int(16),   UInt(16), Int(32), UInt(32), Int(64), UInt(64),
-        Int(64),  UInt(64),  Float(32), Float(64), {},       {},      {},       {},      {},
-        {},       {},        {},        {},        {},       Float(16)};
+        Bool(),   Int(8),  UInt(8),  Int(16),   UInt(16),  Int(32), UInt(32), Int(64),
+        UInt(64), Int(64), UInt(64), Float(32), Float(64), {},      {},       {},
+        {},       {},      {},       {},        {},        {},      {},       Float(16)};
     if (number < 0 || size_t(number) >= std::size(types)) return {};
     return types[number];
 }
@@ -260,8 +259,8 @@ void read_numpy(nb::handle object, Use use, bool reverse_axes, const What &what,
 // Returns true if the structs above say of an array what NumPy says.
 bool has_known_layout(nb::handle numpy) {
     const nb::object a = numpy.attr("zeros")(nb::make_tuple(2, 3), "int16");
-    const nb::object part = a.attr("T").attr("__getitem__")(nb::slice(nb::int_(1), nb::none(),
-                                                                     nb::none()));
+    const nb::object part =
+        a.attr("T").attr("__getitem__")(nb::slice(nb::int_(1), nb::none(), nb::none()));
     part.attr("setflags")("write"_a = false);
     const auto &struct_ = *reinterpret_cast<const NumpyArray *>(part.ptr());
     const nb::object data = part.attr("__array_interface__")["data"];
@@ -306,8 +305,8 @@ bool is_gpu(int kind) { return kind == dlpack::cuda || kind == dlpack::cuda_mana
 
 void read_tensor(const dlpack::Tensor &t, bool reverse_axes, const What &what, ArrayView &view) {
     const std::optional<Type> type = type_of_tensor(t.type);
-    const bool has_size = t.type.bits == 8 || t.type.bits == 16 || t.type.bits == 32 ||
-                          t.type.bits == 64;
+    const bool has_size =
+        t.type.bits == 8 || t.type.bits == 16 || t.type.bits == 32 || t.type.bits == 64;
     if (!type || !has_size)
         refuse_type(what, str("no Buffer has elements of the array's type (DLPack's code ",
                               int(t.type.code), ", ", int(t.type.bits), " bits, ",
@@ -327,8 +326,27 @@ void read_tensor(const dlpack::Tensor &t, bool reverse_axes, const What &what, A
 // DLPack's number for a stream: 1 is the default one.
 uint64_t number_of_stream(void *stream) { return stream ? uint64_t(uintptr_t(stream)) : 1; }
 
+// The stream on which the library of an array works at the moment, where it has no table.
+ArrayStream stream_of_library(nb::handle object) {
+    struct Library {
+        std::string_view name;
+        const char *current, *address;
+    };
+    static constexpr Library libraries[] = {{"torch", "current_stream", "cuda_stream"},
+                                            {"cupy", "get_current_stream", "ptr"}};
+    const std::string module = text_of(object.type().attr("__module__"));
+    const std::string_view name = std::string_view(module).substr(0, module.find('.'));
+    for (const Library &l : libraries) {
+        if (l.name != name) continue;
+        const nb::object imported = nb::module_::import_(std::string(name).c_str());
+        const nb::object stream = imported.attr("cuda").attr(l.current)();
+        return {true, to_stream(stream.attr(l.address))};
+    }
+    return {};
+}
+
 // Calls object.__dlpack__ as its version of DLPack allows it.
-nb::object capsule_of(nb::handle object, bool on_gpu) {
+nb::object capsule_of(nb::handle object, bool on_gpu, void *stream) {
     static const nb::object *newest = [] {
         nb::dict d;
         d["max_version"] = nb::make_tuple(dlpack::version.major, dlpack::version.minor);
@@ -337,7 +355,7 @@ nb::object capsule_of(nb::handle object, bool on_gpu) {
     }();
     const nb::object method = object.attr("__dlpack__");
     nb::dict oldest, keywords;
-    if (on_gpu) oldest["stream"] = number_of_stream(current_stream().stream);
+    if (on_gpu) oldest["stream"] = number_of_stream(stream);
     keywords.update(nb::borrow<nb::dict>(*newest));
     keywords.update(oldest);
     const nb::tuple none;
@@ -368,7 +386,10 @@ void take_managed(dlpack::ManagedVersioned *managed, bool reverse_axes, const Wh
 void read_dlpack(nb::handle object, bool reverse_axes, const What &what, ArrayView &view) {
     const nb::object device = object.attr("__dlpack_device__")();
     const bool on_gpu = is_gpu(nb::cast<int>(nb::int_(device[0])));
-    const nb::object capsule = capsule_of(object, on_gpu);
+    // The library makes the stream that it is given wait for its own.
+    ArrayStream stream = current_stream();
+    if (on_gpu && !stream.known) view.stream = stream = stream_of_library(object);
+    const nb::object capsule = capsule_of(object, on_gpu, stream.stream);
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
         const auto *seen = static_cast<dlpack::ManagedVersioned *>(
             PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
@@ -500,8 +521,7 @@ KnownType look_at(PyTypeObject *type, nb::handle object) {
     if (const auto *table = table_of(t)) return {type, Protocol::Table, table};
     const bool has_dlpack = nb::hasattr(t, "__dlpack__") && nb::hasattr(t, "__dlpack_device__");
     if (has_dlpack) return {type, Protocol::DLPack, nullptr};
-    if (nb::hasattr(t, "__cuda_array_interface__"))
-        return {type, Protocol::CudaInterface, nullptr};
+    if (nb::hasattr(t, "__cuda_array_interface__")) return {type, Protocol::CudaInterface, nullptr};
     if (has_memory(object)) return {type, Protocol::Memory, nullptr};
     if (nb::hasattr(t, "__array_interface__")) return {type, Protocol::Interface, nullptr};
     return {type, Protocol::None, nullptr};
@@ -546,9 +566,7 @@ bool read_array(nb::handle object, Use use, bool reverse_axes, const What &what,
     switch (known.protocol) {
     case Protocol::None: return false;
     case Protocol::Numpy: read_numpy(object, use, reverse_axes, what, view); return true;
-    case Protocol::Table:
-        read_by_table(object, *known.table, use, reverse_axes, what, view);
-        break;
+    case Protocol::Table: read_by_table(object, *known.table, use, reverse_axes, what, view); break;
     case Protocol::DLPack: read_dlpack(object, reverse_axes, what, view); break;
     case Protocol::CudaInterface:
         read_interface(object, "__cuda_array_interface__", reverse_axes, what, view);

@@ -98,8 +98,7 @@ nb::object get(const Buffer<> &b, nb::handle index) {
 }
 
 void require_writable(const Buffer<> &b) {
-    if (is_read_only(b))
-        throw nb::value_error("the Buffer shares the memory of a read-only array");
+    if (is_read_only(b)) throw nb::value_error("the Buffer shares the memory of a read-only array");
 }
 
 void set(const Buffer<> &b, nb::handle index, nb::handle value) {
@@ -223,9 +222,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
                 return b.transposed(order);
             },
             "Returns the same memory with the order of dimensions turned round.")
-        .def(
-            "copy", &copy,
-            "Returns new memory with the same elements.")
+        .def("copy", &copy, "Returns new memory with the same elements.")
         .def(
             "copy_from",
             [](Buffer<> &b, nb::handle from) {
@@ -271,10 +268,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
 
 void define_device(nb::class_<Buffer<>> &c) {
     c.def(
-         "copy_to_host",
-         [](Buffer<> &b) {
-             bring_to_host(b, here());
-         },
+         "copy_to_host", [](Buffer<> &b) { bring_to_host(b, here()); },
          "Copies the elements here, if those on a device are newer.")
         .def(
             "copy_to_device",
@@ -364,8 +358,7 @@ void bind_buffer(nb::module_ &m) {
         .def("extent", &BufferDimension::extent)
         .def("stride", &BufferDimension::stride,
              "Returns the distance of neighbours, in elements.");
-    nb::class_<Buffer<>> c(m, "Buffer",
-                           nb::type_slots(const_cast<PyType_Slot *>(buffer_slots())),
+    nb::class_<Buffer<>> c(m, "Buffer", nb::type_slots(const_cast<PyType_Slot *>(buffer_slots())),
                            "An array in memory: input, output or constant of a pipeline. Axis j of "
                            "a NumPy array of n axes is dimension n - 1 - j.");
     c.def(
@@ -378,17 +371,18 @@ void bind_buffer(nb::module_ &m) {
          "interface, on the host or a GPU. Axis j of n axes becomes dimension n - 1 - j. That of a "
          "read-only array is an input only.")
         .def(
-         "__init__",
-         [](Buffer<> *b, const TypeLike &type, const std::vector<int> &sizes,
-            const std::vector<int> &order, const std::string &name) {
-             const Type t = type.get();
-             const Location at = here();
-             called_at(
-                 at, [&] { new (b) Buffer<>(make_contents(t, dense_shape(sizes, order), name)); });
-         },
-         "type"_a, "sizes"_a, "storage_order"_a = std::vector<int>(), "name"_a = "",
-         "Allocates memory, of these extents, dimension 0 first. storage_order lists the "
-         "dimensions, innermost first.")
+            "__init__",
+            [](Buffer<> *b, const TypeLike &type, const std::vector<int> &sizes,
+               const std::vector<int> &order, const std::string &name) {
+                const Type t = type.get();
+                const Location at = here();
+                called_at(at, [&] {
+                    new (b) Buffer<>(make_contents(t, dense_shape(sizes, order), name));
+                });
+            },
+            "type"_a, "sizes"_a, "storage_order"_a = std::vector<int>(), "name"_a = "",
+            "Allocates memory, of these extents, dimension 0 first. storage_order lists the "
+            "dimensions, innermost first.")
         .def_static(
             "make_scalar",
             [](const TypeLike &t, const std::string &name) {
@@ -429,7 +423,8 @@ void bind_buffer(nb::module_ &m) {
                  return str("<Buffer ", b.name(), " of shape ", shape_text(*b.raw_buffer()), ">");
              })
         .def("__copy__", &copy, "Returns new memory with the same elements.")
-        .def("__deepcopy__", [](const Buffer<> &b, nb::handle) { return copy(b); }, "memo"_a)
+        .def(
+            "__deepcopy__", [](const Buffer<> &b, nb::handle) { return copy(b); }, "memo"_a)
         .def("__getstate__",
              [](nb::handle self) {
                  return nb::make_tuple(as_numpy(self).attr("copy")(), self.attr("mins"),

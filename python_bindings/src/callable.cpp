@@ -34,7 +34,8 @@ constexpr size_t most_on_the_stack = 8;
 
 const Buffer<> *as_buffer(nb::handle object) {
     static PyObject *type = nb::type<Buffer<>>().ptr();
-    if (reinterpret_cast<PyObject *>(Py_TYPE(object.ptr())) == type || nb::isinstance<Buffer<>>(object))
+    if (reinterpret_cast<PyObject *>(Py_TYPE(object.ptr())) == type ||
+        nb::isinstance<Buffer<>>(object))
         return nb::inst_ptr<Buffer<>>(object);
     return nullptr;
 }
@@ -82,10 +83,12 @@ private:
                 str(which(), ": an output is written to, and this array is read-only").c_str());
     }
 
-    template<typename Which> void add_buffer(const Argument &wanted, const Buffer<> &b, Which which) {
+    template<typename Which> void add_buffer(const Argument &wanted, const Buffer<> &b,
+                                             Which which) {
         if (!b.defined()) throw nb::type_error(str(which(), ": an undefined Buffer").c_str());
         BufferContents &c = b.contents();
-        const SharedMemory *shared = wanted.is_output() || c.raw.device ? shared_memory(c) : nullptr;
+        const SharedMemory *shared =
+            wanted.is_output() || c.raw.device ? shared_memory(c) : nullptr;
         check(wanted, c.raw, shared && shared->is_read_only, which);
         if (c.raw.device) {
             uses_gpu = true;
@@ -109,8 +112,8 @@ private:
     template<typename Which> void add_array(const Argument &wanted, nb::handle given, Which which) {
         ArrayView &view = views.add();
         if (!read_array(given, Use::Call, true, which, view))
-            throw nb::type_error(str(which(), ": a ", class_of(given), " is no Buffer and no array")
-                                     .c_str());
+            throw nb::type_error(
+                str(which(), ": a ", class_of(given), " is no Buffer and no array").c_str());
         check(wanted, view.raw, view.is_read_only, which);
         if (view.is_on_device) {
             uses_gpu = true;
@@ -128,7 +131,8 @@ private:
     void order(bool before) {
         for (const ArrayView &view : views.all()) {
             if (!view.stream.known || view.stream.stream == on.stream) continue;
-            before ? let_wait(on.stream, view.stream.stream) : let_wait(view.stream.stream, on.stream);
+            before ? let_wait(on.stream, view.stream.stream)
+                   : let_wait(view.stream.stream, on.stream);
         }
     }
 
@@ -195,8 +199,8 @@ void call(const Callable &callable, PyObject *args, PyObject *keywords) {
     size_t by_name = 0;
     Call call(wanted.size());
     for (size_t i = 0; i < wanted.size(); i++) {
-        PyObject *given = i < by_position ? PyTuple_GetItem(args, Py_ssize_t(i))
-                                          : find(keywords, wanted[i]);
+        PyObject *given =
+            i < by_position ? PyTuple_GetItem(args, Py_ssize_t(i)) : find(keywords, wanted[i]);
         if (!given)
             refuse(str("argument ", i, " (", wanted[i].name, ") of ", signature(callable),
                        " is missing"));
@@ -204,8 +208,8 @@ void call(const Callable &callable, PyObject *args, PyObject *keywords) {
         call.add(wanted[i], i, given);
     }
     if (keywords && by_name < size_t(PyDict_Size(keywords)))
-        refuse(str("an argument is given twice, or has a name that is not in ",
-                   signature(callable)));
+        refuse(
+            str("an argument is given twice, or has a name that is not in ", signature(callable)));
     call.run(callable);
 }
 

@@ -51,7 +51,7 @@ const char *format_of(Type t) {
     if (t.is_bool()) return "?";
     const int log = std::countr_zero(unsigned(t.bytes()));
     static const char *const floats[] = {nullptr, "e", "f", "d"}, *ints[] = {"b", "h", "i", "l"},
-                            *uints[] = {"B", "H", "I", "L"};
+                             *uints[] = {"B", "H", "I", "L"};
     return t.is_float() ? floats[log] : t.is_int() ? ints[log] : uints[log];
 }
 
@@ -91,9 +91,9 @@ void check_request(const Buffer<> &b, int flags) {
 void fill(MemoryView &view, const Buffer<> &b, int flags) {
     const char *format = format_of(b.type());
     if (!format)
-        throw nb::buffer_error(str("the buffer protocol has no ", b.type(),
-                                   ": numpy() and DLPack give arrays of it")
-                                   .c_str());
+        throw nb::buffer_error(
+            str("the buffer protocol has no ", b.type(), ": numpy() and DLPack give arrays of it")
+                .c_str());
     bring_to_host(b, {});
     check_request(b, flags);
     note_shared(b);
@@ -213,7 +213,7 @@ template<typename Managed> struct Exported {
         void *data = h.on_gpu ? reinterpret_cast<void *>(uintptr_t(raw_of(b).device))
                               : static_cast<void *>(raw_of(b).host);
         auto &tensor = static_cast<dlpack::Tensor &>(managed.*tensor_of(&managed));
-        tensor = {data, device(h.on_gpu), int32_t(n), dlpack_type(b.type()),
+        tensor = {data,         device(h.on_gpu), int32_t(n), dlpack_type(b.type()),
                   shape.data(), shape.data() + n, 0};
         managed.context = this;
         managed.deleter = [](Managed *m) { delete static_cast<Exported *>(m->context); };
@@ -245,8 +245,8 @@ nb::object capsule(const Handed &h) {
 nb::object versioned_capsule(const Handed &h) {
     auto *exported = new Exported<dlpack::ManagedVersioned>(h);
     exported->managed.version = dlpack::version;
-    exported->managed.flags = (is_read_only(h.buffer) ? dlpack::is_read_only : 0) |
-                              (h.is_copied ? dlpack::is_copied : 0);
+    exported->managed.flags =
+        (is_read_only(h.buffer) ? dlpack::is_read_only : 0) | (h.is_copied ? dlpack::is_copied : 0);
     return nb::steal(PyCapsule_New(&exported->managed, versioned_name, [](PyObject *c) {
         free_capsule<dlpack::ManagedVersioned>(c, versioned_name);
     }));
@@ -362,10 +362,10 @@ nb::object as_numpy(nb::handle self) {
 }
 
 const PyType_Slot *buffer_slots() {
-    static const PyType_Slot slots[] = {{get_buffer_slot, reinterpret_cast<void *>(get_buffer)},
-                                        {release_buffer_slot,
-                                         reinterpret_cast<void *>(release_buffer)},
-                                        {0, nullptr}};
+    static const PyType_Slot slots[] = {
+        {get_buffer_slot, reinterpret_cast<void *>(get_buffer)},
+        {release_buffer_slot, reinterpret_cast<void *>(release_buffer)},
+        {0, nullptr}};
     return slots;
 }
 

@@ -133,11 +133,12 @@ void bind_streams(nb::module_ &m) {
         void *stream;
         std::vector<ArrayStream> before;
     };
-    nb::class_<Entered>(m, "cuda_stream",
-                        "with cuda_stream(s): what this thread runs on a GPU goes on the stream: "
-                        "its address, or an object of PyTorch's, CuPy's or cuda.core's. Without it, "
-                        "a call runs on the stream of its arrays' library, where that says which, "
-                        "and else on the default one.")
+    nb::class_<Entered>(
+        m, "cuda_stream",
+        "with cuda_stream(s): what this thread runs on a GPU goes on the stream: "
+        "its address, or an object of PyTorch's, CuPy's or cuda.core's. Without it, "
+        "a call runs on the stream of its arrays' library, where that says which, "
+        "and else on the default one.")
         .def(
             "__init__",
             [](Entered *e, nb::handle stream) { new (e) Entered{to_stream(stream), {}}; },
@@ -155,9 +156,8 @@ void bind_streams(nb::module_ &m) {
                  stream_of_thread = e.before.back();
                  e.before.pop_back();
              })
-        .def("__cuda_stream__", [](const Entered &e) {
-            return std::pair(0, uint64_t(uintptr_t(e.stream)));
-        });
+        .def("__cuda_stream__",
+             [](const Entered &e) { return std::pair(0, uint64_t(uintptr_t(e.stream))); });
 }
 
 }  // namespace tessera::python

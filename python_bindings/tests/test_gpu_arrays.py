@@ -1,6 +1,8 @@
 """Arrays on a GPU, by a driver that needs none: the tests run in a process of their own, which has it."""
 import gc
 import os
+import sys
+import types
 import weakref
 
 import numpy as np
@@ -87,8 +89,8 @@ else:
             assert a.asked["stream"] == stream and gpu.control.pending(stream) == 1
         synchronize(stream)
 
-    @pytest.mark.parametrize("way", ["interface", "table", "with"])
-    def test_kernels_go_on_the_stream_of_the_arrays(call, way):
+    @pytest.mark.parametrize("way", ["interface", "table", "with", "library"])
+    def test_kernels_go_on_the_stream_of_the_arrays(call, way, monkeypatch):
         stream = gpu.control.new_stream()
         synchronize()
         before = gpu.calls("cuStreamWaitEvent")
@@ -97,6 +99,15 @@ else:
             a, out = GpuTensor(range(N)), GpuTensor([0] * N)
             call(with_managed(ByTable, a), with_managed(ByTable, out))
             assert ByTable.calls == ["tensor", "stream"] * 2
+        elif way == "library":
+            # A class of PyTorch's before it had the table.
+            Tensor = type("Tensor", (GpuTensor,), {"__module__": "torch"})
+            torch = types.ModuleType("torch")
+            torch.cuda = types.SimpleNamespace(current_stream=lambda: types.SimpleNamespace(cuda_stream=stream))
+            monkeypatch.setitem(sys.modules, "torch", torch)
+            a, out = Tensor(range(N)), Tensor([0] * N)
+            call(a, out)
+            assert a.asked["stream"] == stream
         elif way == "interface":
             a, out = fake_gpu.CudaArray(gpu, range(N), stream=stream), fake_gpu.CudaArray(gpu, [0] * N, stream=stream)
             call(a, out)
