@@ -47,7 +47,7 @@ class _Buffer(ctypes.Structure):
         ("flags", ctypes.c_uint64),
         ("type", _Type),
         ("dimensions", ctypes.c_int32),
-        ("dim", ctypes.POINTER(_Dimension)),
+        ("dim", ctypes.c_void_p),  # of _Dimension
         ("padding", ctypes.c_void_p),
     ]
 
@@ -237,6 +237,7 @@ class Argument:
         self.kind = {_SCALAR: "number", _INPUT: "input", _OUTPUT: "output"}[raw.kind]
         self._type = (raw.type.code, raw.type.bits)
         self.type, self.dimensions = _name_of_type(*self._type), raw.dimensions
+        self._raw_type, self._dims = _Type(*self._type, 1), _Dimension * max(raw.dimensions, 1)
         self.default, self.min, self.max, self.estimate = (
             self._value_at(pointer) for pointer in (raw.scalar_def, raw.scalar_min, raw.scalar_max, raw.scalar_estimate)
         )
@@ -410,10 +411,13 @@ class Function:
             problem = f"wanted {a.wanted()}"
         elif array.is_readonly and a.kind == "output":
             problem = "it may not be written, and is an output"
-        elif any(s % array.itemsize for s in array.strides):
-            problem = f"its strides {array.strides} are no multiples of the size of an element"
-        elif any(not -(2**31) <= n < 2**31 for s, e in zip(array.strides, array.shape) for n in (e, s // array.itemsize)):
-            problem = "an extent or a stride needs more than 32 bits"
+        elif array.shape:
+            for stride in array.strides:
+                if stride % array.itemsize:
+                    problem = f"its strides {array.strides} are no multiples of the size of an element"
+            largest = max(*array.shape, *array.strides, -min(array.strides))
+            if largest >= 2**31 and (max(array.shape) >= 2**31 or largest // array.itemsize >= 2**31):
+                problem = "an extent or a stride needs more than 32 bits"
         if problem:
             text = array.describe()
             array.release()
@@ -422,15 +426,11 @@ class Function:
 
     @staticmethod
     def _buffer(i, a, array):
-        n = a.dimensions
-        dims = (_Dimension * max(n, 1))()
-        for d in range(n):
-            dims[d].extent = array.shape[n - 1 - d]
-            dims[d].stride = array.strides[n - 1 - d] // array.itemsize
+        size = array.itemsize
+        dims = a._dims(*[(0, extent, stride // size, 0) for extent, stride in zip(array.shape[::-1], array.strides[::-1])])
         flags = 0 if a.kind == "output" else _HOST_DIRTY
         host = array.address or ctypes.addressof(dims)  # of an array without elements: anything
-        buffer = _Buffer(0, None, host, flags, _Type(*a._type, 1), n, ctypes.cast(dims, ctypes.POINTER(_Dimension)), None)
-        return buffer, dims
+        return _Buffer(0, None, host, flags, a._raw_type, a.dimensions, ctypes.addressof(dims), None), dims
 
 
 # ---- Libraries ----
@@ -483,12 +483,17 @@ class _Runtime:
 
     def finish(self, buffers):
         """Brings results to the host, and frees what the call has allocated on devices."""
-        for name, is_wanted in (("tessera_copy_to_host", lambda b: b.flags & _DEVICE_DIRTY), ("tessera_device_free", lambda b: b.device)):
-            for b in buffers:
-                if is_wanted(b):
-                    function = self._names(name)
-                    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-                    self.call(function, None, ctypes.addressof(b))
+        for b in buffers:
+            if b.flags & _DEVICE_DIRTY:
+                self._call_of_buffer("tessera_copy_to_host", b)
+        for b in buffers:
+            if b.device:
+                self._call_of_buffer("tessera_device_free", b)
+
+    def _call_of_buffer(self, name, b):
+        function = self._names(name)
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        self.call(function, None, ctypes.addressof(b))
 
 
 class Library:

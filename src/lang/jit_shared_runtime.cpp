@@ -17,6 +17,7 @@ void JITSharedRuntime::populate_jit_handlers(JITUserContext *context, const JITH
 }
 int JITSharedRuntime::set_num_threads(int n) { return tessera_set_num_threads(n); }
 int JITSharedRuntime::get_num_threads() { return tessera_get_num_threads(); }
+bool JITSharedRuntime::keep_on_disk(bool on) { return driver::keep_on_disk(on); }
 void JITSharedRuntime::reuse_device_allocations(bool on) {
     tessera_reuse_device_allocations(nullptr, on);
 }

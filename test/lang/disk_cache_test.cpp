@@ -14,13 +14,13 @@ namespace fs = std::filesystem;
 // Compiled code is kept in a folder of the test's.
 class KeptInFolder {
 public:
-    KeptInFolder() : was_kept(driver::keep_on_disk(true)) {
+    KeptInFolder() : was_kept(JITSharedRuntime::keep_on_disk(true)) {
         if (const char *was = std::getenv("TESSERA_CACHE_DIR")) before = was;
         setenv("TESSERA_CACHE_DIR", (folder / "kept").c_str(), 1);
         forget();
     }
     ~KeptInFolder() {
-        driver::keep_on_disk(was_kept);
+        JITSharedRuntime::keep_on_disk(was_kept);
         if (before)
             setenv("TESSERA_CACHE_DIR", before->c_str(), 1);
         else
@@ -173,12 +173,12 @@ TEST_SUITE("compiled code on disk") {
     }
     TEST_CASE("is only for those who ask for it") {
         const KeptInFolder kept;
-        CHECK(driver::keep_on_disk(false));
+        CHECK(JITSharedRuntime::keep_on_disk(false));
         Var x("x");
         Func f("f");
         f(x) = x;
         f.compile_jit();
         CHECK(kept.files().empty());
-        CHECK(!driver::keep_on_disk(true));
+        CHECK(!JITSharedRuntime::keep_on_disk(true));
     }
 }
