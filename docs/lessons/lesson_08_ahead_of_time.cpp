@@ -5,12 +5,13 @@
 #include "check.h"
 #include "lesson_08_brighten.h"
 #include <cstring>
+#include <tessera_runtime.h>
 #include <vector>
 
 int main() {
-    // A tessera_buffer_t describes memory of the program's own: 50 columns and 4 rows.
-    std::vector<uint8_t> memory(50 * 4, 100), result(50 * 4);
-    tessera_dimension_t dims[] = {{0, 50, 1}, {0, 4, 50}};
+    // A tessera_buffer_t describes memory of the program's own: 50 columns and 8 rows.
+    std::vector<uint8_t> memory(50 * 8, 100), result(50 * 8);
+    tessera_dimension_t dims[] = {{0, 50, 1}, {0, 8, 50}};
     tessera_buffer_t input = {}, output = {};
     for (tessera_buffer_t *b : {&input, &output}) {
         b->type = {tessera_type_uint, 8, 1};
