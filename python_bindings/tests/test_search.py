@@ -195,22 +195,20 @@ class Interrupt:
 
     def __call__(self, done, trials, best):
         if done >= self.measured and self.sent is None:
-            self.sent = time.monotonic()
+            self.sent, self.work = time.monotonic(), time.process_time()
             os.kill(os.getpid(), self.number)
 
-    def seconds(self):
-        return time.monotonic() - self.sent
-
-
-# It is 0.1 s on a machine that does nothing else.
-SOON = 0.5
+    def check(self):
+        """Checks that the search has ended soon: 0.1 s on a machine that does nothing else, where others work, more."""
+        assert time.monotonic() - self.sent < 3
+        assert time.process_time() - self.work < 0.2
 
 
 def test_control_c_stops_a_search_and_the_exception_has_the_best_so_far():
     blur, interrupt = small_blur(), Interrupt(3)
     with pytest.raises(KeyboardInterrupt) as caught:
         ts.tune(blur, 10_000, progress=interrupt, parallelism=1)
-    assert interrupt.seconds() < SOON
+    interrupt.check()
     partial = caught.value.partial
     assert partial.is_stopped and 3 <= partial.trials < 100
     assert "vectorize" in partial.schedule_source
@@ -226,7 +224,7 @@ def test_control_c_before_any_measurement_is_raised():
     blur, interrupt = small_blur(), Interrupt(0)
     with pytest.raises(KeyboardInterrupt) as caught:
         ts.tune(blur, 10_000, progress=interrupt, parallelism=1, on_interrupt="best")
-    assert interrupt.seconds() < SOON
+    interrupt.check()
     assert caught.value.partial.schedule_source == ""
     assert "vectorize" not in blur.schedule_as_cpp()
 
@@ -239,7 +237,7 @@ def test_other_signal_handlers_end_a_search_too():
     interrupt = Interrupt(2, signal.SIGALRM)
     with pytest.raises(TimeoutError, match="time is up") as caught:
         ts.tune(small_blur(), 10_000, progress=interrupt, parallelism=1)
-    assert interrupt.seconds() < SOON
+    interrupt.check()
     assert caught.value.partial.milliseconds > 0
 
 
@@ -265,7 +263,7 @@ found = ts.tune(small_blur(), 10_000, {str(log)!r}, progress, parallelism=1, on_
 print(found.is_stopped)
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=os.path.dirname(__file__), start_new_session=True, text=True,
-                          capture_output=True, timeout=120)
+                          capture_output=True, timeout=600)
     assert done.stdout == "True\n", done.stderr
     outcomes = [json.loads(line)["outcome"] for line in log.read_text().splitlines()]
     assert len(outcomes) >= 3 and set(outcomes) <= {"measured", "refused"}
@@ -438,7 +436,7 @@ def test_a_template_is_interrupted():
 
     with pytest.raises(KeyboardInterrupt) as caught:
         ts.tune_template(blur, schedule, 300, progress=interrupt, parallelism=1)
-    assert interrupt.seconds() < SOON
+    interrupt.check()
     partial = caught.value.partial
     assert partial.is_stopped and partial.milliseconds > 0 and partial.choices["a"] in range(2, 40)
     assert blur.schedule_as_python() == partial.schedule_python
