@@ -14,20 +14,25 @@ import ctypes as _ctypes
 import glob as _glob
 import os as _os
 from collections.abc import Callable as _Callable, Sequence as _Sequence
+from typing import Any as _Any
 
 # By its path: a library of the same name elsewhere is not meant.
 for _library in _glob.glob(_os.path.join(_os.path.dirname(__file__), "libtessera.so*")):
     _ctypes.CDLL(_library)
 
-from . import _tessera, imageio
-from ._benchmark import Timing, autotune, benchmark
-from ._errors import CompileError, Error, InternalError, RunError, Warning
+from . import _tessera
+from . import imageio as imageio
+from ._benchmark import Timing as Timing, autotune as autotune, benchmark as benchmark
+from ._errors import (CompileError as CompileError, Error as Error, InternalError as InternalError, RunError as RunError,
+                      Warning as Warning)
 from ._tessera import *
-from ._tessera import _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
-from ._tune import Knobs, TemplateResult, export_bundle, tune, tune_template
+from ._tessera import (_ as _, _0 as _0, _1 as _1, _2 as _2, _3 as _3, _4 as _4, _5 as _5, _6 as _6, _7 as _7, _8 as _8,
+                       _9 as _9)
+from ._tune import (Knobs as Knobs, TemplateResult as TemplateResult, export_bundle as export_bundle, tune as tune,
+                    tune_template as tune_template)
 
 from ._generator import *
-from ._load import link_shared, load
+from ._load import link_shared as link_shared, load as load
 
 __version__ = "0.1.0"
 
@@ -36,17 +41,17 @@ _tessera.keep_on_disk(True)
 _atexit.register(_tessera._unset_handlers)
 
 
-def vars(names):
+def vars(names: str) -> tuple[Var, ...]:
     """Returns a Var for each name of a text: x, y = ts.vars("x y")."""
     return tuple(Var(name) for name in names.split())
 
 
-def funcs(names):
+def funcs(names: str) -> tuple[Func, ...]:
     """Returns a Func for each name of a text."""
     return tuple(Func(name) for name in names.split())
 
 
-def lambda_func(*args):
+def lambda_func(*args: _Any) -> Func:
     """Returns a Func of these Vars with the value of the expression after them."""
     f = Func()
     f[args[:-1] if len(args) > 1 else _] = args[-1]
@@ -83,7 +88,7 @@ Buffer._repr_html_ = _shown("of_buffer")
 Buffer._repr_png_ = _shown("png_of_buffer")
 
 
-def _evaluated(expression, schedule):
+def _evaluated(expression: _Any, schedule: _Callable[[Func], object]) -> _Any:
     f = Func()
     f[()] = expression
     schedule(f)
@@ -93,12 +98,12 @@ def _evaluated(expression, schedule):
     return result[()]
 
 
-def evaluate(expression):
+def evaluate(expression: _Any) -> _Any:
     """Returns the number that an expression without Vars is; of a tuple a tuple of numbers."""
     return _evaluated(expression, lambda f: None)
 
 
-def evaluate_may_gpu(expression):
+def evaluate_may_gpu(expression: _Any) -> _Any:
     """Does the same on the GPU, where the target of the environment has one."""
     on_gpu = get_jit_target_from_environment().has_gpu_feature()
     return _evaluated(expression, lambda f: f.gpu_single_thread() if on_gpu else None)

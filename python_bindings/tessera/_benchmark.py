@@ -2,6 +2,8 @@
 import functools
 import statistics
 import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ._errors import CompileError
 from ._tessera import Func, Pipeline
@@ -10,15 +12,15 @@ from ._tessera import Func, Pipeline
 class Timing:
     """How long calls took, in milliseconds: `minimum`, `median`, and `samples`, each the mean of some calls in a row."""
 
-    def __init__(self, samples):
+    def __init__(self, samples: Sequence[float]) -> None:
         self.samples = samples
 
     @property
-    def minimum(self):
+    def minimum(self) -> float:
         return min(self.samples)
 
     @property
-    def median(self):
+    def median(self) -> float:
         return statistics.median(self.samples)
 
     def quantile(self, q):
@@ -39,7 +41,8 @@ def _flusher(megabytes):
     return lambda: array.fill(1)
 
 
-def benchmark(function, *args, seconds=0.2, warm_up=0.05, flush=0, **kwargs):
+def benchmark(function: Callable[..., Any], *args: Any, seconds: float = 0.2, warm_up: float = 0.05, flush: float = 0,
+              **kwargs: Any) -> Timing:
     """Calls a function again and again with these arguments, and returns its Timing.
 
     `function`: a Callable, or anything that is called; a Func or a Pipeline is realized, its argument being the sizes or
@@ -84,7 +87,8 @@ def _shapes(*args, **kwargs):
     return tuple((getattr(a, "shape", None), str(getattr(a, "dtype", type(a)))) for a in (*args, *kwargs.values()))
 
 
-def autotune(configs, key=None, seconds=0.05):
+def autotune(configs: Sequence[Mapping[str, Any]], key: Callable[..., Any] | None = None,
+             seconds: float = 0.05) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes a function of one that makes a Callable from a config: it calls the Callable that is the fastest.
 
     `configs`: dicts, the keyword arguments to make a Callable with. `key`: a function of a call's arguments; where it

@@ -17,6 +17,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+from typing import Any
 
 try:
     from ._errors import RunError
@@ -331,7 +332,7 @@ class Function:
             raise TypeError(f"{self.__name__}: {name} {again}")
         return given
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = self._given(args, kwargs)
         pointers = self._pack()
         first = int(self._has_context)
@@ -538,7 +539,7 @@ class Library:
             raise
         self._runtime.finish(buffers)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> "Function":
         functions = self.__dict__.get("functions", {})
         if name in functions:
             return functions[name]
@@ -551,7 +552,7 @@ class Library:
         return f"<Library {self.path}: {', '.join(self.functions)}>"
 
 
-def load(path):
+def load(path: "str | os.PathLike[str]") -> "Library":
     """Returns the functions of a library that Tessera has compiled (shared, static, or an object), as attributes.
 
     >>> brighten = tessera.load("brighten.so").brighten
@@ -563,7 +564,7 @@ def load(path):
     return Library(os.fspath(path))
 
 
-def link_shared(library, output=None):
+def link_shared(library: "str | os.PathLike[str]", output: "str | os.PathLike[str] | None" = None) -> str:
     """Links a static library or an object into a shared one by the C compiler ($CC, or cc), and returns its path.
 
     Without `output` that is the library's, with the ending .so.

@@ -4,6 +4,8 @@ import os
 import re
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from . import _tessera
 from ._errors import CompileError, RunError
@@ -126,8 +128,11 @@ def _until_interrupted(search, on_interrupt):
         raise
 
 
-def tune(pipeline, trials=64, log=None, progress=None, *, target=None, seconds=None, seed=1, parallelism=None, report=None,
-         executor=None, on_interrupt="raise"):
+def tune(pipeline: Func | Pipeline, trials: int = 64, log: "str | os.PathLike[str] | None" = None,
+         progress: "Callable[[int, int, float | None], object] | bool | None" = None, *, target: Target | None = None,
+         seconds: float | None = None, seed: int = 1, parallelism: int | None = None,
+         report: "str | os.PathLike[str] | None" = None, executor: Any = None,
+         on_interrupt: str = "raise") -> _tessera.AutoSchedulerResults:
     """Measures schedules of a pipeline, leaves it with the fastest, and returns the AutoSchedulerResults.
 
     The outputs want estimates of their sizes (`set_estimates`). `trials`: how many schedules are measured; 0: the best of
@@ -172,18 +177,21 @@ def _text(choice, place):
     return f"#{place}" if " at 0x" in text else text
 
 
+_Choice = TypeVar("_Choice")
+
+
 class Knobs:
     """A template asks these for its choices.
 
     `Knobs({"rows": 16})` gives a template the choices that were found, and the first one of other knobs.
     """
 
-    def __init__(self, choices=None):
+    def __init__(self, choices: Mapping[str, Any] | None = None) -> None:
         self._given = dict(choices or {})
         self._choose = self._choose_given
         self._values = {}
 
-    def choose(self, name, choices):
+    def choose(self, name: str, choices: Sequence[_Choice]) -> _Choice:
         """Returns one of the choices. CompileError if there are none, or other ones than the knob had before."""
         choices = list(choices)
         texts = [_text(choice, place) for place, choice in enumerate(choices)]
@@ -240,8 +248,11 @@ class TemplateResult:
         return _page(self, f"<table>{cells}</table>")
 
 
-def tune_template(pipeline, schedule, trials=64, log=None, progress=None, *, target=None, seconds=1e9, seed=1, parallelism=0,
-                  executor=None, on_interrupt="raise"):
+def tune_template(pipeline: Func | Pipeline, schedule: "Callable[[Knobs], object]", trials: int = 64,
+                  log: "str | os.PathLike[str] | None" = None,
+                  progress: "Callable[[int, int, float | None], object] | bool | None" = None, *,
+                  target: Target | None = None, seconds: float = 1e9, seed: int = 1, parallelism: int = 0,
+                  executor: Any = None, on_interrupt: str = "raise") -> "TemplateResult":
     """Finds the fastest choices of a template, leaves the pipeline with that schedule, and returns the TemplateResult.
 
     `schedule` is a function of Knobs that schedules the Funcs, and asks for what it leaves open. It is called for each
@@ -283,7 +294,9 @@ def tune_template(pipeline, schedule, trials=64, log=None, progress=None, *, tar
 # ---- Bundles ----
 
 
-def export_bundle(pipeline, folder, candidates=64, *, target=None, log=None, parallelism=0, seed=1, linker=None):
+def export_bundle(pipeline: Func | Pipeline, folder: "str | os.PathLike[str]", candidates: int = 64, *,
+                  target: Target | None = None, log: "str | os.PathLike[str] | None" = None, parallelism: int = 0,
+                  seed: int = 1, linker: str | None = None) -> int:
     """Writes a bundle of candidates, which tessera-measure measures on a machine without a compiler; returns how many.
 
     `target`: of the machine that measures; `parallelism`: its cores; `linker`: a C compiler that makes shared libraries
