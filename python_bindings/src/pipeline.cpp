@@ -190,6 +190,13 @@ template<typename C> void define_execution(nb::class_<C> &c) {
     define_handlers(c);
 }
 
+nb::object refuse_to_be_sent(nb::handle self) {
+    throw nb::type_error(str("a ", class_of(self),
+                             " is not sent to other processes: send the "
+                             "function that builds it, or compile_to_static_library()")
+                             .c_str());
+}
+
 void bind_callable(nb::module_ &m) {
     nb::class_<ArgumentEstimates>(m, "ArgumentEstimates",
                                   "The properties of an argument beside its type.")
@@ -243,6 +250,7 @@ void bind_callable(nb::module_ &m) {
             for (const Argument &a : c.arguments()) names.push_back(a.name);
             return str("<Callable (", join(names), ")>");
         });
+    callable.def("__reduce__", &refuse_to_be_sent);
     define_handlers(callable);
 }
 
@@ -260,7 +268,14 @@ void bind_autoscheduler(nb::module_ &m) {
         .def_rw("name", &AutoschedulerParams::name)
         .def_rw("extra", &AutoschedulerParams::extra)
         .def("to_string", &AutoschedulerParams::to_string,
-             "Returns the options of a generator's command line.");
+             "Returns the options of a generator's command line.")
+        .def("__getstate__",
+             [](const AutoschedulerParams &p) { return std::pair(p.name, p.extra); })
+        .def("__setstate__",
+             [](AutoschedulerParams &p,
+                const std::pair<std::string, std::map<std::string, std::string>> &state) {
+                 new (&p) AutoschedulerParams(state.first, state.second);
+             });
     nb::class_<AutoSchedulerResults>(m, "AutoSchedulerResults",
                                      "What an autoscheduler was asked, and what it found.")
         .def_ro("target", &AutoSchedulerResults::target)
@@ -299,7 +314,7 @@ void bind_pipeline(nb::module_ &m) {
              for (const nb::object &f : items(outputs)) funcs.push_back(to_func(f));
              new (p) Pipeline(funcs, here());
          },
-         "outputs"_a)
+         "outputs"_a, "Makes a pipeline of a Func, or of a list of them.")
         .def("defined", &Pipeline::defined)
         .def("outputs", [](const Pipeline &p) { return p.outputs(here()); })
         .def(
@@ -324,8 +339,19 @@ void bind_pipeline(nb::module_ &m) {
             "Adds an autoscheduler: scheduler(pipeline, target, params) schedules the pipeline.")
         .def_static("set_default_autoscheduler_name", &Pipeline::set_default_autoscheduler_name,
                     "name"_a, "Sets the autoscheduler that is meant where none is named.")
-        .def("invalidate_cache", [](Pipeline &p) { p.invalidate_cache(here()); })
-        .def("trace_pipeline", [](Pipeline &p) { p.trace_pipeline(here()); });
+        .def(
+            "invalidate_cache", [](Pipeline &p) { p.invalidate_cache(here()); },
+            "Forgets what has been compiled. Changes are noticed without it.")
+        .def(
+            "trace_pipeline", [](Pipeline &p) { p.trace_pipeline(here()); },
+            "Traces the beginning and the end of the pipeline.")
+        .def("__reduce__", &refuse_to_be_sent)
+        .def("__repr__", [](const Pipeline &p) {
+            if (!p.defined()) return std::string("<undefined Pipeline>");
+            std::vector<std::string> names;
+            for (const Func &f : p.outputs(here())) names.push_back(f.name());
+            return str("<Pipeline of ", join(names), ">");
+        });
     define_execution(c);
 }
 
