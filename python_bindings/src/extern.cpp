@@ -109,6 +109,10 @@ void bind_extern(nb::module_ &m) {
         .def("address",
              [](const JITExtern &e) { return reinterpret_cast<uintptr_t>(e.address()); });
     m.def(
+        "user_context_value",
+        [] { return ExternFuncArgument(ir::call(Handle(), ir::Intrinsic::user_context, {})); },
+        "Returns the user context of the call, as an argument of an extern stage.");
+    m.def(
         "extern_call",
         [](const std::string &name, const TypeLike &type, nb::args args, bool pure) {
             const std::vector<Expr> values = to_exprs(args);

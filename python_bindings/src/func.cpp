@@ -21,22 +21,22 @@ void define_queries(nb::class_<Func> &c) {
             "outputs", [](const Func &f) { return f.outputs(here()); },
             "Returns the number of values.")
         .def(
-            "update", [](const Func &f, int i) { return f.update(i, here()); }, "index"_a = 0,
+            "update", [](const Func &f, int i) { return f.update(i, here()); }, "idx"_a = 0,
             "Returns the i-th update, to be scheduled.")
         .def("has_update_definition", &Func::has_update_definition)
         .def("num_update_definitions", &Func::num_update_definitions)
         .def(
             "update_args", [](const Func &f, int i) { return f.update_args(i, here()); },
-            "index"_a = 0)
+            "idx"_a = 0)
         .def(
             "update_value", [](const Func &f, int i) { return f.update_value(i, here()); },
-            "index"_a = 0)
+            "idx"_a = 0)
         .def(
             "update_values",
             [](const Func &f, int i) { return to_python(f.update_values(i, here()).as_vector()); },
-            "index"_a = 0)
+            "idx"_a = 0)
         .def(
-            "rvars", [](const Func &f, int i) { return f.rvars(i, here()); }, "index"_a = 0)
+            "rvars", [](const Func &f, int i) { return f.rvars(i, here()); }, "idx"_a = 0)
         .def(
             "split_vars", [](const Func &f) { return to_python(f.split_vars()); },
             "Returns the loops of the first definition as they are now, innermost first.")

@@ -17,9 +17,9 @@ nb::object get(const Param<> &p) {
 void bind_dimension(nb::module_ &m) {
     nb::class_<Dimension>(m, "Dimension",
                           "One dimension of an input or output, and what a pipeline may rely on.")
-        .def("min", &Dimension::min)
-        .def("max", &Dimension::max)
-        .def("extent", &Dimension::extent)
+        .def("min", &Dimension::min, "Returns the least coordinate, as an expression.")
+        .def("max", &Dimension::max, "Returns the largest coordinate, as an expression.")
+        .def("extent", &Dimension::extent, "Returns the number of coordinates.")
         .def("stride", &Dimension::stride)
         .def("min_estimate", &Dimension::min_estimate)
         .def("extent_estimate", &Dimension::extent_estimate)
@@ -94,8 +94,12 @@ void bind_image_param(nb::module_ &m) {
                 p.set(to_buffer(buffer, [&] { return str("ImageParam ", p.name()); }), here());
             },
             "buffer"_a, "Sets the Buffer or array that realize() passes: shared, not copied.")
-        .def("get", [](const ImageParam &p) { return p.get(here()); })
-        .def("reset", [](ImageParam &p) { p.reset(here()); })
+        .def(
+            "get", [](const ImageParam &p) { return p.get(here()); },
+            "Returns the Buffer that set() was given, or infer_input_bounds() has made.")
+        .def(
+            "reset", [](ImageParam &p) { p.reset(here()); },
+            "Forgets the Buffer, so that infer_input_bounds() makes a new one.")
         .def(
             "__getitem__",
             [](const ImageParam &p, nb::handle position) { return p(to_exprs(position), here()); },

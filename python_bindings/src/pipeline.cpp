@@ -162,6 +162,13 @@ template<typename C> void define_execution(nb::class_<C> &c) {
     define_handlers(c);
 }
 
+nb::object refuse_to_be_sent(nb::handle self) {
+    throw nb::type_error(str("a ", class_of(self),
+                             " is not sent to other processes: send the "
+                             "function that builds it, or compile_to_static_library()")
+                             .c_str());
+}
+
 // A Python function as an autoscheduler: f(pipeline, target, params) schedules the pipeline, and
 // may return the schedule as text. It lives as long as the process.
 AutoSchedulerFn to_autoscheduler(const nb::callable &f) {
@@ -188,7 +195,7 @@ void bind_pipeline(nb::module_ &m) {
              for (const nb::object &f : items(outputs)) funcs.push_back(to_func(f));
              new (p) Pipeline(funcs, here());
          },
-         "outputs"_a)
+         "outputs"_a, "Makes a pipeline of a Func, or of a list of them.")
         .def("defined", &Pipeline::defined)
         .def("outputs", [](const Pipeline &p) { return p.outputs(here()); })
         .def(
@@ -213,8 +220,19 @@ void bind_pipeline(nb::module_ &m) {
             "Adds an autoscheduler: scheduler(pipeline, target, params) schedules the pipeline.")
         .def_static("set_default_autoscheduler_name", &Pipeline::set_default_autoscheduler_name,
                     "name"_a, "Sets the autoscheduler that is meant where none is named.")
-        .def("invalidate_cache", [](Pipeline &p) { p.invalidate_cache(here()); })
-        .def("trace_pipeline", [](Pipeline &p) { p.trace_pipeline(here()); });
+        .def(
+            "invalidate_cache", [](Pipeline &p) { p.invalidate_cache(here()); },
+            "Forgets what has been compiled. Changes are noticed without it.")
+        .def(
+            "trace_pipeline", [](Pipeline &p) { p.trace_pipeline(here()); },
+            "Traces the beginning and the end of the pipeline.")
+        .def("__reduce__", &refuse_to_be_sent)
+        .def("__repr__", [](const Pipeline &p) {
+            if (!p.defined()) return std::string("<undefined Pipeline>");
+            std::vector<std::string> names;
+            for (const Func &f : p.outputs(here())) names.push_back(f.name());
+            return str("<Pipeline of ", join(names), ">");
+        });
     define_execution(c);
 }
 

@@ -44,7 +44,7 @@ _SAME = """
     sum saturating_sum product maximum minimum argmax argmin
     print print_when random_float random_int random_uint scatter gather logical_not
     target_arch_is target_os_is target_bits target_has_feature target_natural_vector_size
-    lambda_func funcs vars evaluate evaluate_may_gpu
+    lambda_func funcs vars evaluate evaluate_may_gpu user_context_value
     get_host_target get_target_from_environment get_jit_target_from_environment target_feature_for_device_api
     host_supports_target_device load_plugin link_modules compile_standalone_runtime
     BoundaryConditions

@@ -216,5 +216,12 @@ def test_handles_are_copied_and_not_pickled():
     assert copy.copy(f).name() == "f"
     with pytest.raises(TypeError, match="other processes"):
         pickle.dumps(f)
+    for object_ in (ts.Pipeline(f), f.compile_to_callable([])):
+        with pytest.raises(TypeError, match="is not sent to other processes"):
+            pickle.dumps(object_)
+    params = pickle.loads(pickle.dumps(ts.AutoschedulerParams("Mullapudi2016", {"parallelism": 4})))
+    assert (params.name, params.extra) == ("Mullapudi2016", {"parallelism": "4"})
+    assert pickle.loads(pickle.dumps(ts.TailStrategy.RoundUp)) is ts.TailStrategy.RoundUp
+    assert pickle.loads(pickle.dumps(ts.Int(8, 4))) == ts.Int(8, 4)
     assert pickle.loads(pickle.dumps(ts.UInt(16))) == ts.UInt(16)
     assert pickle.loads(pickle.dumps(ts.Target("host"))) == ts.Target("host")
