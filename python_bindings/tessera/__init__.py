@@ -24,7 +24,7 @@ from ._tessera import *
 from ._tessera import _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
 
 from ._generator import *
-from ._load import link_shared, load
+from ._load import link_shared as link_shared, load as load
 
 __version__ = "0.1.0"
 
