@@ -262,6 +262,19 @@ def test_an_exception_of_generate_reaches_the_caller():
     assert e.value.filename == __file__
 
 
+def test_estimates_of_an_output_without_a_definition_are_refused():
+    @ts.generator("estimated_too_early")
+    class TooEarly:
+        output = ts.OutputBuffer(ts.Int(32), 1)
+
+        def generate(g):
+            g.output.set_estimates([(0, 100)])
+
+    with pytest.raises(ts.CompileError, match="output has no definition yet") as e:
+        TooEarly().compile_to_callable()
+    assert e.value.filename == __file__
+
+
 def test_generators_are_made_by_several_threads():
     failed = []
 
