@@ -1,5 +1,4 @@
 """Generators in Python: declarations, calls from other pipelines, the command line, CMake."""
-import ctypes
 import enum
 import os
 import subprocess
@@ -375,7 +374,13 @@ def test_the_script_writes_files_that_c_calls(script):
 def test_help_lists_generators_with_what_they_take(script):
     done = run_script(script, "--help")
     assert done.returncode == 0
-    for text in ("usage: ", "brighten\n  parameter factor=1: int64", "input input: Buffer of uint8, 2 dimensions", "input offset: number of int32", "half\n  parameter factor=2"):
+    for text in (
+        "usage: ",
+        "brighten\n  parameter factor=1: int64",
+        "input input: Buffer of uint8, 2 dimensions",
+        "input offset: number of int32",
+        "half\n  parameter factor=2",
+    ):
         assert text in done.stdout
 
 
