@@ -8,10 +8,11 @@
  *     TESSERA_PYTHON_MODULE=filters                    the name of the module
  *
  * A function takes its arguments by position or by name: numbers, and objects with the buffer
- * protocol, whose memory is shared. Axis j of an array of n axes is dimension n - 1 - j. Elements of
- * bfloat16, which the protocol does not know, are passed as uint16. Outputs are arguments, too, and
- * numbers with a default may be left out. TypeError says which argument does not fit; a failure is a
- * RuntimeError with the runtime's message. The global interpreter lock is released meanwhile. */
+ * protocol, whose memory is shared. Axis j of an array of n axes is dimension n - 1 - j. Elements
+ * of bfloat16, which the protocol does not know, are passed as uint16. Outputs are arguments, too,
+ * and numbers with a default may be left out. TypeError says which argument does not fit; a failure
+ * is a RuntimeError with the runtime's message. The global interpreter lock is released meanwhile.
+ */
 #pragma once
 #include <patchlevel.h>
 #if PY_VERSION_HEX >= 0x030B0000 && !defined(Py_LIMITED_API) && !defined(Py_GIL_DISABLED)
@@ -117,8 +118,8 @@ static uint16_t tessera_python_float16(double value) {
     const int exponent = (int)(magnitude >> 23);
     /* Of what is too small for a leading 1, more bits are cut off. */
     const int cut = exponent < 113 ? 126 - exponent : 13;
-    const uint32_t mantissa = exponent < 113 ? (magnitude & 0x7FFFFF) | 0x800000
-                                             : magnitude - ((uint32_t)112 << 23);
+    const uint32_t mantissa =
+        exponent < 113 ? (magnitude & 0x7FFFFF) | 0x800000 : magnitude - ((uint32_t)112 << 23);
     const uint32_t kept = mantissa >> cut, rest = mantissa & (((uint32_t)1 << cut) - 1),
                    half = (uint32_t)1 << (cut - 1);
     return (uint16_t)(sign | (kept + (rest > half || (rest == half && (kept & 1)))));
@@ -144,8 +145,8 @@ static int tessera_python_integer(tessera_python_argument_t *a, PyObject *given)
     bool fits;
     if (is_signed) {
         const long long value = PyLong_AsLongLong(number);
-        fits = !PyErr_Occurred() && (bits == 64 || (value >= -(1LL << (bits - 1)) &&
-                                                    value < 1LL << (bits - 1)));
+        fits = !PyErr_Occurred() &&
+               (bits == 64 || (value >= -(1LL << (bits - 1)) && value < 1LL << (bits - 1)));
         a->scalar.i64 = value; /* the low bytes come first */
     } else {
         const unsigned long long value = PyLong_AsUnsignedLongLong(number);
@@ -210,8 +211,8 @@ static int tessera_python_array(tessera_python_argument_t *a, PyObject *given) {
     a->has_view = true;
     const int n = a->info->dimensions;
     char what[96];
-    if (a->view.ndim != n || !tessera_python_is_format(a->view.format, a->view.itemsize,
-                                                       a->info->type)) {
+    if (a->view.ndim != n ||
+        !tessera_python_is_format(a->view.format, a->view.itemsize, a->info->type)) {
         snprintf(what, sizeof(what), "an array of %d dimension%s of the format \"%.16s\"",
                  a->view.ndim, a->view.ndim == 1 ? "" : "s", a->view.format ? a->view.format : "B");
         return tessera_python_refuse(a, what);
@@ -246,14 +247,14 @@ static int tessera_python_array(tessera_python_argument_t *a, PyObject *given) {
 }
 
 static int tessera_python_take(tessera_python_argument_t *a, PyObject *given) {
-    if (a->info->kind != tessera_argument_kind_input_scalar)
-        return tessera_python_array(a, given);
+    if (a->info->kind != tessera_argument_kind_input_scalar) return tessera_python_array(a, given);
     if (given) return tessera_python_scalar(a, given);
     memcpy(&a->scalar, a->info->scalar_def, (size_t)(a->info->type.bits + 7) / 8);
     return 0;
 }
 
-/* Returns what Python passes as the argument, borrowed; NULL without an error if the default does. */
+/* Returns what Python passes as the argument, borrowed; NULL without an error if the default does.
+ */
 static PyObject *tessera_python_given(const tessera_python_argument_t *a, PyObject *args,
                                       PyObject *names, Py_ssize_t *named) {
     PyObject *by_name = names ? PyDict_GetItemString(names, a->info->name) : NULL;
@@ -321,14 +322,11 @@ PyObject *tessera_python_call(const tessera_filter_metadata_t *metadata,
     if (tessera_python_take_all(all, count, args, names) == 0) {
         int code;
         const int was_calling = tessera_python_is_calling;
-        Py_BEGIN_ALLOW_THREADS
-        tessera_python_is_calling = 1;
+        Py_BEGIN_ALLOW_THREADS tessera_python_is_calling = 1;
         code = tessera_python_run(all, count, pointers, argv);
         tessera_python_is_calling = was_calling;
-        Py_END_ALLOW_THREADS
-        if (code) {
-            tessera_python_fail(code);
-        } else {
+        Py_END_ALLOW_THREADS if (code) { tessera_python_fail(code); }
+        else {
             Py_INCREF(Py_None);
             result = Py_None;
         }

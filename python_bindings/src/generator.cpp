@@ -1,8 +1,8 @@
 #include "bindings.h"
+#include "driver/compile.h"
 #include <iostream>
 #include <limits>
 #include <memory>
-#include "driver/compile.h"
 #include <tessera_generator.h>
 
 namespace tessera::python {
@@ -115,8 +115,7 @@ HeldInput hold_scalar_input(GeneratorBase &g, const Declared &d) {
     auto *all = g.add_input<Expr[]>(d.size, d.name, d.types);
     return {all, [all] {
                 nb::list list;
-                for (size_t i = 0; i < all->size(); i++)
-                    list.append(scalar_of(*all, i, (*all)[i]));
+                for (size_t i = 0; i < all->size(); i++) list.append(scalar_of(*all, i, (*all)[i]));
                 return nb::object(list);
             }};
 }
@@ -167,8 +166,7 @@ public:
     struct OfClass {
         nb::handle type;
     };
-    explicit PythonGenerator(OfClass of)
-        : owned(of.type.attr("__new__")(of.type)), object(owned) {
+    explicit PythonGenerator(OfClass of) : owned(of.type.attr("__new__")(of.type)), object(owned) {
         owned.attr("_begin")(nb::cast(this, nb::rv_policy::reference));
         declare_all();
     }
@@ -220,8 +218,7 @@ private:
         const nb::object at = object.attr("_written");
         if (!at.is_none()) written = nb::cast<Location>(at);
         const nb::object fields = object.attr("_fields")();
-        for (nb::handle pair : fields)
-            declare(nb::cast<std::string>(pair[0]), nb::object(pair[1]));
+        for (nb::handle pair : fields) declare(nb::cast<std::string>(pair[0]), nb::object(pair[1]));
     }
     void configure() override { call("_configure"); }
     void generate() override {
@@ -280,8 +277,7 @@ void bind_inputs(PythonGenerator &g, nb::handle values) {
         size_t i = 0;
         for (nb::handle given : values) {
             const auto &inputs = g.generator_inputs();
-            const ArgumentShape shape =
-                i < inputs.size() ? inputs[i]->shape() : ArgumentShape();
+            const ArgumentShape shape = i < inputs.size() ? inputs[i]->shape() : ArgumentShape();
             i++;
             std::vector<InputValue> elements;
             if (shape.is_array)
@@ -374,13 +370,17 @@ void bind_generator(nb::module_ &m) {
                 called_at(here(), [&] { a.set_array_size(count); });
             },
             "count"_a, "Sets the number of elements of an array, which is open.")
-        .def("types", [](const GeneratorArgument &a) -> std::vector<Type> { return a.shape().types; },
-             "Returns the types; none if they are open.")
-        .def("dimensions",
-             [](const GeneratorArgument &a) -> std::optional<int> {
-                 const int known = a.shape().dimensions;
-                 return known == ArgumentShape::open ? std::nullopt : std::optional(known);
-             }, "Returns the number of dimensions; None if it is open.");
+        .def(
+            "types",
+            [](const GeneratorArgument &a) -> std::vector<Type> { return a.shape().types; },
+            "Returns the types; none if they are open.")
+        .def(
+            "dimensions",
+            [](const GeneratorArgument &a) -> std::optional<int> {
+                const int known = a.shape().dimensions;
+                return known == ArgumentShape::open ? std::nullopt : std::optional(known);
+            },
+            "Returns the number of dimensions; None if it is open.");
     nb::class_<OutputBuffer, Func>(m, "_OutputBuffer",
                                    "The Func of an output, whose buffer the caller passes.")
         .def(
@@ -405,12 +405,12 @@ void bind_generator(nb::module_ &m) {
         .def("output", &PythonGenerator::output_value)
         .def("assign", &PythonGenerator::assign_output)
         .def("argument", &PythonGenerator::argument, nb::rv_policy::reference_internal)
-        .def("add", [](PythonGenerator &g, const std::string &name, nb::handle field) {
-            called_at(here(), [&] { g.declare(name, field); });
-        })
+        .def("add", [](PythonGenerator &g, const std::string &name,
+                       nb::handle field) { called_at(here(), [&] { g.declare(name, field); }); })
         .def("name", [](const PythonGenerator &g) { return g.generator_name(); })
         .def("target", &PythonGenerator::get_target)
-        .def("autoscheduler", [](const PythonGenerator &g) { return g.context().autoscheduler_params(); })
+        .def("autoscheduler",
+             [](const PythonGenerator &g) { return g.context().autoscheduler_params(); })
         .def("using_autoscheduler", &PythonGenerator::using_autoscheduler)
         .def("add_requirement",
              [](PythonGenerator &g, const ExprLike &condition, nb::args message) {
@@ -420,31 +420,37 @@ void bind_generator(nb::module_ &m) {
                                                               : to_expr(m));
                  g.add_requirement(WrittenExpr(condition.get(), here()), parts);
              })
-        .def("set_params", [](PythonGenerator &g, nb::handle params) {
-            called_at(here(), [&] { set_params(g, params); });
-        })
-        .def("configure_now", [](PythonGenerator &g) { called_at(here(), [&] { g.configure_now(); }); })
-        .def("input_names", [](const PythonGenerator &g) {
-            std::vector<std::string> names;
-            for (const GeneratorInput *i : g.generator_inputs()) names.push_back(i->shape().name);
-            return names;
-        })
+        .def("set_params",
+             [](PythonGenerator &g, nb::handle params) {
+                 called_at(here(), [&] { set_params(g, params); });
+             })
+        .def("configure_now",
+             [](PythonGenerator &g) { called_at(here(), [&] { g.configure_now(); }); })
+        .def("input_names",
+             [](const PythonGenerator &g) {
+                 std::vector<std::string> names;
+                 for (const GeneratorInput *i : g.generator_inputs())
+                     names.push_back(i->shape().name);
+                 return names;
+             })
         .def("bind_inputs", &bind_inputs)
-        .def("pipeline", [](PythonGenerator &g) {
-            const Location at = here();
-            nb::gil_scoped_release no_gil;
-            return called_at(at, [&] { return g.get_scheduled_pipeline(); });
-        })
-        .def("funcs", [](PythonGenerator &g) {
-            called_at(here(), [&] { g.get_pipeline(); });
-            nb::list all;
-            for (const GeneratorOutput *o : g.generator_outputs()) {
-                nb::list funcs;
-                for (const Func &f : o->funcs()) funcs.append(nb::cast(f));
-                all.append(o->shape().is_array ? nb::object(funcs) : nb::object(funcs[0]));
-            }
-            return all;
-        })
+        .def("pipeline",
+             [](PythonGenerator &g) {
+                 const Location at = here();
+                 nb::gil_scoped_release no_gil;
+                 return called_at(at, [&] { return g.get_scheduled_pipeline(); });
+             })
+        .def("funcs",
+             [](PythonGenerator &g) {
+                 called_at(here(), [&] { g.get_pipeline(); });
+                 nb::list all;
+                 for (const GeneratorOutput *o : g.generator_outputs()) {
+                     nb::list funcs;
+                     for (const Func &f : o->funcs()) funcs.append(nb::cast(f));
+                     all.append(o->shape().is_array ? nb::object(funcs) : nb::object(funcs[0]));
+                 }
+                 return all;
+             })
         .def("arguments", &PythonGenerator::pipeline_arguments)
         .def("compile_to_callable", [](PythonGenerator &g) {
             const Location at = here();
@@ -454,47 +460,50 @@ void bind_generator(nb::module_ &m) {
                                                                       g.get_target(), at);
             });
         });
-    m.def("_make_generator",
-          [](nb::handle object, const std::string &name, const Target &target,
-             const AutoschedulerParams &scheduler) {
-              return called_at(here(), [&] {
-                  const GeneratorBase::Construction construction(
-                      name, GeneratorContext(target.has_unknowns() ? get_target_from_environment()
-                                                                   : target,
-                                             scheduler));
-                  return new PythonGenerator(object);
-              });
-          }, nb::rv_policy::take_ownership);
+    m.def(
+        "_make_generator",
+        [](nb::handle object, const std::string &name, const Target &target,
+           const AutoschedulerParams &scheduler) {
+            return called_at(here(), [&] {
+                const GeneratorBase::Construction construction(
+                    name,
+                    GeneratorContext(target.has_unknowns() ? get_target_from_environment() : target,
+                                     scheduler));
+                return new PythonGenerator(object);
+            });
+        },
+        nb::rv_policy::take_ownership);
     m.def("_generator_main", &run_main);
-    m.def("keep_on_disk", &driver::keep_on_disk, "on"_a,
-          "Says whether compiled pipelines are kept on disk for later processes; in Python they are, "
-          "unless the variable TESSERA_CACHE_DIR is empty. Returns what was said before.");
-    m.def("clear_cache", [] { driver::clear_cache(); },
-          "Forgets the pipelines that this process has compiled, but for those in use.");
-    m.def("cache_counts",
-          [] {
-              const driver::CacheCounts counts = driver::cache_counts();
-              nb::dict named;
-              named["compiled"] = counts.compiled;
-              named["found"] = counts.found;
-              named["found_on_disk"] = counts.found_on_disk;
-              named["bytes"] = counts.bytes;
-              return named;
-          },
-          "Returns how many pipelines this process has compiled, found in memory and found on disk, "
-          "and the bytes of those in memory.");
-    m.def("_create_callable",
-          [](const std::string &name, const Target &target, const AutoschedulerParams &scheduler,
-             const nb::dict &params) {
-              const Location at = here();
-              std::map<std::string, std::string> texts;
-              for (auto [key, value] : params) texts[text_of(key)] = text_of(value);
-              nb::gil_scoped_release no_gil;
-              return called_at(at, [&] {
-                  return create_callable_from_generator(GeneratorContext(target, scheduler), name,
-                                                        texts);
-              });
-          });
+    m.def(
+        "keep_on_disk", &driver::keep_on_disk, "on"_a,
+        "Says whether compiled pipelines are kept on disk for later processes; in Python they are, "
+        "unless the variable TESSERA_CACHE_DIR is empty. Returns what was said before.");
+    m.def(
+        "clear_cache", [] { driver::clear_cache(); },
+        "Forgets the pipelines that this process has compiled, but for those in use.");
+    m.def(
+        "cache_counts",
+        [] {
+            const driver::CacheCounts counts = driver::cache_counts();
+            nb::dict named;
+            named["compiled"] = counts.compiled;
+            named["found"] = counts.found;
+            named["found_on_disk"] = counts.found_on_disk;
+            named["bytes"] = counts.bytes;
+            return named;
+        },
+        "Returns how many pipelines this process has compiled, found in memory and found on disk, "
+        "and the bytes of those in memory.");
+    m.def("_create_callable", [](const std::string &name, const Target &target,
+                                 const AutoschedulerParams &scheduler, const nb::dict &params) {
+        const Location at = here();
+        std::map<std::string, std::string> texts;
+        for (auto [key, value] : params) texts[text_of(key)] = text_of(value);
+        nb::gil_scoped_release no_gil;
+        return called_at(at, [&] {
+            return create_callable_from_generator(GeneratorContext(target, scheduler), name, texts);
+        });
+    });
 }
 
 }  // namespace tessera::python

@@ -19,12 +19,15 @@
 `python brighten.py -g brighten -o . target=host factor=3` writes brighten.a and brighten.h; `--help` says what else
 there is. `Brighten.call(image, 3)` makes its Func part of another pipeline.
 """
+from __future__ import annotations
+
 import enum
 import linecache
 import os
 import sys
 import threading
 import traceback
+from typing import Any, Callable, NoReturn, Optional, Sequence, Union
 
 from . import _tessera
 from ._errors import Error
@@ -47,10 +50,10 @@ __all__ = [
 ]
 
 # The generators of this process: by its name the class, and parameters that are set.
-_registered = {}
+_registered: dict[str, tuple[type[Generator], dict[str, Any]]] = {}
 
 
-def _text(value):
+def _text(value: Any) -> Any:
     """Returns the value of a parameter as the command line takes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -68,10 +71,12 @@ def _text(value):
 class _Field:
     """What a class of generators declares; its instances have a value in its place."""
 
-    def __set_name__(self, owner, name):
+    name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __set__(self, instance, value):
+    def __set__(self, instance: Any, value: Any) -> None:
         raise AttributeError(f"{self.name} of a generator cannot be assigned to")
 
 
@@ -84,7 +89,7 @@ class GeneratorParam(_Field):
 
     kind = "parameter"
 
-    def __init__(self, default, min=None, max=None, choices=None):
+    def __init__(self, default: Any, min: Any = None, max: Any = None, choices: Optional[Sequence[str]] = None) -> None:
         self.enum = type(default) if isinstance(default, enum.Enum) else None
         self.default, self.min, self.max, self.choices = default, min, max, choices
         if self.enum:
@@ -92,7 +97,7 @@ class GeneratorParam(_Field):
         elif isinstance(default, type):
             self.default = {bool: _tessera.Bool(), int: _tessera.Int(32), float: _tessera.Float(32)}.get(default, default)
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
         if instance is None:
             return self
         value = instance._core_or_refuse().param(self.name)
@@ -104,12 +109,14 @@ class _Argument(_Field):
 
     is_output = False
 
-    def __init__(self, type=None, dimensions=None, count=None):
+    def __init__(
+        self, type: Any = None, dimensions: Optional[int] = None, count: Union[int, str, None] = None
+    ) -> None:
         listed = isinstance(type, (list, tuple))
         self.types = [] if type is None else list(type) if listed else [type]
         self.dimensions, self.count = dimensions, count
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
         if instance is None:
             return self
         return instance._value(self.name)
@@ -135,7 +142,9 @@ class InputScalar(_Argument):
 
     kind = "scalar"
 
-    def __init__(self, type=None, default=None, min=None, max=None, count=None):
+    def __init__(
+        self, type: Any = None, default: Any = None, min: Any = None, max: Any = None, count: Union[int, str, None] = None
+    ) -> None:
         super().__init__(type, 0, count)
         self.default, self.min, self.max = default, min, max
 
@@ -143,7 +152,7 @@ class InputScalar(_Argument):
 class _Output(_Argument):
     is_output = True
 
-    def __set__(self, instance, value):
+    def __set__(self, instance: Any, value: Any) -> None:
         instance._assign(self.name, value)
 
 
@@ -167,7 +176,7 @@ class OutputScalar(_Output):
 
     kind = "scalar"
 
-    def __init__(self, type=None, count=None):
+    def __init__(self, type: Any = None, count: Union[int, str, None] = None) -> None:
         super().__init__(type, 0, count)
 
 
@@ -180,37 +189,39 @@ class GeneratorContext:
 
     _of_thread = threading.local()
 
-    def __init__(self, target=None, autoscheduler=None):
-        self._target = Target(target) if isinstance(target, str) else target
-        if self._target is None:
-            self._target = _tessera.get_target_from_environment()
+    def __init__(
+        self, target: Union[Target, str, None] = None, autoscheduler: Union[AutoschedulerParams, str, None] = None
+    ) -> None:
+        target = Target(target) if isinstance(target, str) else target
+        self._target = _tessera.get_target_from_environment() if target is None else target
         if isinstance(autoscheduler, str):
             autoscheduler = AutoschedulerParams(autoscheduler)
         self._autoscheduler = autoscheduler or AutoschedulerParams()
 
-    def target(self):
+    def target(self) -> Target:
         """Returns the target."""
         return self._target
 
-    def autoscheduler_params(self):
+    def autoscheduler_params(self) -> AutoschedulerParams:
         """Returns the AutoschedulerParams; without a name where the generator schedules by itself."""
         return self._autoscheduler
 
-    def __enter__(self):
+    def __enter__(self) -> GeneratorContext:
         self._stack().append(self)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._stack().pop()
 
     @classmethod
-    def _stack(cls):
+    def _stack(cls) -> list[GeneratorContext]:
         if not hasattr(cls._of_thread, "stack"):
             cls._of_thread.stack = []
-        return cls._of_thread.stack
+        stack: list[GeneratorContext] = cls._of_thread.stack
+        return stack
 
     @classmethod
-    def current(cls):
+    def current(cls) -> GeneratorContext:
         """Returns the innermost context of this thread; without one that of the environment, or of this machine."""
         return cls._stack()[-1] if cls._stack() else cls()
 
@@ -222,10 +233,15 @@ class Generator:
     is used once. `generator_params` are values of parameters, and of name.type, name.dim and name.size.
     """
 
-    _name = None
-    _written = None
+    _name: Optional[str] = None
+    _written: Any = None
+    _core: Any
+    _values: dict[str, Any]
+    _added: dict[str, _Field]
 
-    def __init__(self, generator_params=None, context=None):
+    def __init__(
+        self, generator_params: Optional[dict[str, Any]] = None, context: Optional[GeneratorContext] = None
+    ) -> None:
         context = context or GeneratorContext.current()
         self._begin(None)
         self._begin(
@@ -235,52 +251,52 @@ class Generator:
 
     # ---- For the user's methods ----
 
-    def configure(self):
+    def configure(self) -> None:
         """Adds inputs and outputs, or says what is open; unless overridden, nothing."""
 
-    def generate(self):
+    def generate(self) -> None:
         """Defines the outputs."""
         raise NotImplementedError(f"{type(self).__name__} has no generate()")
 
-    def schedule(self):
+    def schedule(self) -> None:
         """Schedules what generate() has defined; unless overridden, nothing."""
 
-    def target(self):
+    def target(self) -> Target:
         """Returns the target that the pipeline is compiled for."""
         return self._core_or_refuse().target()
 
-    def natural_vector_size(self, type):
+    def natural_vector_size(self, type: Any) -> int:
         """Returns how many values of the type a vector register of the target holds."""
         return self.target().natural_vector_size(type)
 
-    def using_autoscheduler(self):
+    def using_autoscheduler(self) -> bool:
         """Returns True if an autoscheduler makes the schedule: then leave yours out."""
         return self._core_or_refuse().using_autoscheduler()
 
-    def autoscheduler(self):
+    def autoscheduler(self) -> AutoschedulerParams:
         """Returns the AutoschedulerParams."""
         return self._core_or_refuse().autoscheduler()
 
-    def context(self):
+    def context(self) -> GeneratorContext:
         """Returns the GeneratorContext: for generators that this one calls."""
         return GeneratorContext(self.target(), self.autoscheduler())
 
-    def add_requirement(self, condition, *message):
+    def add_requirement(self, condition: Any, *message: Any) -> None:
         """Requires that the caller meets the condition; else the compiled function fails with the message."""
         self._core_or_refuse().add_requirement(condition, *message)
 
-    def add_input(self, name, input):
+    def add_input(self, name: str, input: _Argument) -> None:
         """Adds an input, in configure(): add_input("mask", InputBuffer(bool, 2))."""
         self._add(name, input, _Argument, "an input")
 
-    def add_output(self, name, output):
+    def add_output(self, name: str, output: _Output) -> None:
         """Adds an output, in configure()."""
         self._add(name, output, _Output, "an output")
 
     # ---- For callers ----
 
     @classmethod
-    def call(cls, *inputs, generator_params=None, **by_name):
+    def call(cls, *inputs: Any, generator_params: Optional[dict[str, Any]] = None, **by_name: Any) -> Any:
         """Returns the outputs as Funcs, one or a tuple, of these inputs, which are in order or have names.
 
         A Func, ImageParam, Buffer or array stands for a buffer, a number, Expr or Param for a number.
@@ -300,34 +316,34 @@ class Generator:
         funcs = made._core.funcs()
         return funcs[0] if len(funcs) == 1 else tuple(funcs)
 
-    def compile_to_callable(self):
+    def compile_to_callable(self) -> _tessera.Callable:
         """Returns the pipeline, compiled for this process: a Callable of the inputs and outputs."""
         return self._core_or_refuse().compile_to_callable()
 
-    def pipeline(self):
+    def pipeline(self) -> _tessera.Pipeline:
         """Returns the Pipeline, scheduled by the autoscheduler if there is to be one."""
         return self._core_or_refuse().pipeline()
 
-    def arguments(self):
+    def arguments(self) -> list[_tessera.Argument]:
         """Returns the arguments of the compiled function but for the outputs: for compile_to() of the Pipeline."""
         self.pipeline()
-        return self._core.arguments()
+        return self._core_or_refuse().arguments()
 
     # ---- For the core ----
 
-    def _begin(self, core):
+    def _begin(self, core: Any) -> None:
         self.__dict__.update(_core=core, _values={}, _added={})
 
-    def _core_or_refuse(self):
-        core = self.__dict__.get("_core")
+    def _core_or_refuse(self) -> _tessera._Generator:
+        core: Optional[_tessera._Generator] = self.__dict__.get("_core")
         if core is None:
             raise Error(f"{type(self).__name__} is no generator that is being made, or its pipeline is complete")
         return core
 
     @classmethod
-    def _fields(cls):
+    def _fields(cls) -> list[tuple[str, _Field]]:
         """Returns the name and field of each declaration, bases first."""
-        fields = {}
+        fields: dict[str, _Field] = {}
         for base in reversed(cls.__mro__):
             for name, field in vars(base).items():
                 if isinstance(field, _Field):
@@ -336,7 +352,7 @@ class Generator:
                     del fields[name]
         return list(fields.items())
 
-    def _add(self, name, field, wanted, what):
+    def _add(self, name: str, field: _Argument, wanted: type[_Argument], what: str) -> None:
         if not isinstance(field, wanted) or (wanted is _Argument and field.is_output):
             raise TypeError(f"add: {field!r} is not {what}")
         if hasattr(type(self), name):
@@ -345,60 +361,62 @@ class Generator:
         self._core_or_refuse().add(name, field)
         self._added[name] = field
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         added = self.__dict__.get("_added") or {}
         if name in added:
             return self._value(name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         field = (self.__dict__.get("_added") or {}).get(name)
         if field is not None:
-            return field.__set__(self, value)
+            field.__set__(self, value)
+            return
         object.__setattr__(self, name, value)
 
-    def _value(self, name):
+    def _value(self, name: str) -> Any:
         if name in self._values:
             return self._values[name]
         return self._core_or_refuse().argument(name)
 
-    def _assign(self, name, value):
+    def _assign(self, name: str, value: Any) -> None:
         if name not in self._values:
             raise AttributeError(f"the output {name} can be assigned to in generate()")
         self._values[name] = value
         self._core.assign(name, value)
 
-    def _arguments(self):
-        return [pair for pair in [*self._fields(), *self._added.items()] if isinstance(pair[1], _Argument)]
+    def _arguments(self) -> list[tuple[str, _Argument]]:
+        declared = [*self._fields(), *self._added.items()]
+        return [(name, field) for name, field in declared if isinstance(field, _Argument)]
 
-    def _generate(self):
+    def _generate(self) -> None:
         core = self._core_or_refuse()
         for name, field in self._arguments():
             self._values[name] = core.output(name) if field.is_output else core.input(name)
         with self.context():  # of the generators that this one calls
             self.generate()
 
-    def _configure(self):
+    def _configure(self) -> None:
         with self.context():
             self.configure()
 
-    def _schedule(self):
+    def _schedule(self) -> None:
         with self.context():
             self.schedule()
 
 
-def _default_name(cls):
+def _default_name(cls: type) -> str:
     return cls.__qualname__ if cls.__module__ == "__main__" else f"{cls.__module__}.{cls.__qualname__}"
 
 
-def generator(name=None):
+def generator(name: Any = None) -> Any:
     """Registers a class as a generator: @generator("brighten"). Another one of that name is replaced.
 
     Without a name it is that of the class, after its module's unless it is the script itself. The class need not
     derive from Generator.
     """
 
-    def register(cls):
+    def register(cls: Any) -> Any:
         if not issubclass(cls, Generator):
             members = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
             cls = type(cls.__name__, (cls, Generator), members)
@@ -412,10 +430,10 @@ def generator(name=None):
     return register
 
 
-def alias(**names):
+def alias(**names: dict[str, Any]) -> Callable[[Any], Any]:
     """Registers a generator under more names, with parameters set: @alias(half={"factor": 2})."""
 
-    def register(cls):
+    def register(cls: Any) -> Any:
         if not (isinstance(cls, type) and issubclass(cls, Generator)):
             raise TypeError("@alias stands above @generator")
         for name, params in names.items():
@@ -425,7 +443,9 @@ def alias(**names):
     return register
 
 
-def create_callable_from_generator(context, name, generator_params=None):
+def create_callable_from_generator(
+    context: Union[GeneratorContext, Target], name: str, generator_params: Optional[dict[str, Any]] = None
+) -> _tessera.Callable:
     """Returns the pipeline of the generator of this name, compiled for this process. `context`: or a Target."""
     if not isinstance(context, GeneratorContext):
         context = GeneratorContext(context)
@@ -436,7 +456,7 @@ def create_callable_from_generator(context, name, generator_params=None):
     return _tessera._create_callable(name, context.target(), context.autoscheduler_params(), params)
 
 
-def main(arguments=None):
+def main(arguments: Optional[Sequence[Any]] = None) -> NoReturn:
     """Runs the command line of generators with sys.argv, or these words, and exits: with 1 after a failure.
 
     `-h` describes it, and the generators that are registered.
@@ -447,7 +467,7 @@ def main(arguments=None):
     sys.exit(code)
 
 
-def _message_of(error, tb):
+def _message_of(error: Any, tb: Any) -> str:
     """Returns one sentence of an exception, with the user's line."""
     package = os.path.join(os.path.dirname(__file__), "")
     text = getattr(error, "message", None) if isinstance(error, Error) else None

@@ -9,6 +9,8 @@ is taken for outputs that are allocated here, and where it is installed for arra
 
 The file works without the package, too, under any name: an application may bring a copy of it.
 """
+from __future__ import annotations
+
 import ctypes
 import inspect
 import os
@@ -17,13 +19,13 @@ import struct
 import subprocess
 import tempfile
 import threading
-from typing import Any
+from typing import Any, Callable, Optional, Union
 
 try:
     from ._errors import RunError
 except ImportError:
 
-    class RunError(RuntimeError):
+    class RunError(RuntimeError):  # type: ignore[no-redef]
         """A compiled pipeline failed when it ran: a buffer does not fit, for example."""
 
 
@@ -84,7 +86,7 @@ _INT, _UINT, _FLOAT, _HANDLE, _BFLOAT = 0, 1, 2, 3, 4
 
 # ---- Types ----
 
-_SCALARS = {
+_SCALARS: dict[tuple[int, int], Any] = {
     (_INT, 8): ctypes.c_int8,
     (_INT, 16): ctypes.c_int16,
     (_INT, 32): ctypes.c_int32,
@@ -108,24 +110,25 @@ _FORMATS |= {"?": (_UINT, 1), "e": (_FLOAT, 16), "f": (_FLOAT, 32), "d": (_FLOAT
 _STANDARD_FORMATS = _FORMATS | {"l": (_INT, 32), "L": (_UINT, 32)}
 
 
-def _name_of_type(code, bits):
+def _name_of_type(code: int, bits: int) -> str:
     if (code, bits) == (_UINT, 1):
         return "bool"
     return {_INT: "int", _UINT: "uint", _FLOAT: "float", _HANDLE: "handle", _BFLOAT: "bfloat"}[code] + str(bits)
 
 
-def _type_of_format(text):
+def _type_of_format(text: str) -> Optional[tuple[int, int]]:
     """Returns (code, bits) of a format of the buffer protocol; None where it has no such type."""
     if text and text[0] in "@=<":
         return (_FORMATS if text[0] == "@" else _STANDARD_FORMATS).get(text[1:])
     return _FORMATS.get(text or "B")
 
 
-def _float16_bits(value):
-    return struct.unpack("<H", struct.pack("<e", value))[0]
+def _float16_bits(value: float) -> int:
+    return int(struct.unpack("<H", struct.pack("<e", value))[0])
 
 
-def _bfloat16_bits(value):
+def _bfloat16_bits(value: float) -> int:
+    bits: int
     (bits,) = struct.unpack("<I", struct.pack("<f", value))
     if value != value:
         return bits >> 16 | 0x40
@@ -164,8 +167,8 @@ class _Array:
 
     __slots__ = ("address", "type", "shape", "strides", "itemsize", "is_readonly", "text", "_view", "_owner")
 
-    def __init__(self, given):
-        self._view = None
+    def __init__(self, given: Any) -> None:
+        self._view: Optional[_PyBuffer] = None
         self._owner = given
         view = _PyBuffer()
         try:
@@ -182,7 +185,7 @@ class _Array:
         if self.type is None and hasattr(given, "dtype"):
             self.text = str(given.dtype)
 
-    def _of_interface(self, given):
+    def _of_interface(self, given: Any) -> None:
         """Arrays whose types the buffer protocol does not have (bfloat16), and those of other packages."""
         dtype = getattr(given, "dtype", None)
         if not hasattr(given, "__array_interface__") and hasattr(given, "__dlpack__"):
@@ -200,25 +203,25 @@ class _Array:
         self.text = str(dtype if dtype is not None else interface["typestr"])
         self.type = (_BFLOAT, 16) if self.text.endswith("bfloat16") else _type_of_typestr(interface["typestr"])
 
-    def release(self):
+    def release(self) -> None:
         if self._view is not None:
             _release_buffer(self._view)
             self._view = None
 
-    def describe(self):
+    def describe(self) -> str:
         name = _name_of_type(*self.type) if self.type else self.text
         return f"an array of shape {self.shape} of {name}"
 
 
-def _dense_strides(shape, step):
-    strides = []
+def _dense_strides(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
+    strides: list[int] = []
     for extent in reversed(shape):
         strides.insert(0, step)
         step *= extent
     return tuple(strides)
 
 
-def _type_of_typestr(text):
+def _type_of_typestr(text: str) -> Optional[tuple[int, int]]:
     if text[0] == ">" and text[2:] != "1":
         return None
     code = {"i": _INT, "u": _UINT, "f": _FLOAT, "b": _UINT}.get(text[1])
@@ -233,7 +236,7 @@ class Argument:
     of it: `default`, `min`, `max` and `estimate` of a number, `estimates` (min, extent) of a buffer's dimensions.
     """
 
-    def __init__(self, raw):
+    def __init__(self, raw: _Argument) -> None:
         self.name = raw.name.decode()
         self.kind = {_SCALAR: "number", _INPUT: "input", _OUTPUT: "output"}[raw.kind]
         self._type = (raw.type.code, raw.type.bits)
@@ -248,7 +251,7 @@ class Argument:
             pairs = list(zip(numbers[::2], numbers[1::2]))
             self.estimates = pairs if any(n is not None for n in numbers) else None
 
-    def _value_at(self, pointer):
+    def _value_at(self, pointer: Optional[int]) -> Any:
         if not pointer or self._type not in _SCALARS or self._type[0] == _HANDLE:
             return None
         raw = _SCALARS[self._type].from_address(pointer).value
@@ -258,13 +261,13 @@ class Argument:
             return struct.unpack("<f", struct.pack("<I", raw << 16))[0]
         return raw
 
-    def wanted(self):
+    def wanted(self) -> str:
         """Returns a text such as "2 dimensions of uint8"."""
         if self.kind == "number":
             return self.type
         return f"{self.dimensions} dimension{'' if self.dimensions == 1 else 's'} of {self.type}"
 
-    def describe(self):
+    def describe(self) -> str:
         """Returns a line for people."""
         text = f"{self.name}: {'output, ' if self.kind == 'output' else ''}{self.wanted()}"
         for word, value in (("default", self.default), ("at least", self.min), ("at most", self.max), ("about", self.estimate)):
@@ -274,7 +277,7 @@ class Argument:
             text += f", about ({', '.join(extents)})"
         return text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Argument {self.describe()}>"
 
 
@@ -285,7 +288,7 @@ class Function:
     NumPy, and the call returns it. Axis j of an array of n axes is dimension n - 1 - j.
     """
 
-    def __init__(self, library, argv, metadata):
+    def __init__(self, library: Library, argv: Any, metadata: _Metadata) -> None:
         self._library, self._argv = library, argv
         self.__name__ = metadata.name.decode()
         self.target = metadata.target.decode()
@@ -298,7 +301,7 @@ class Function:
         lines = [f"    {a.describe()}" for a in self.arguments]
         self.__doc__ = "\n".join([f"{self.__name__}, compiled for {self.target}.", "", *lines])
 
-    def _signature(self):
+    def _signature(self) -> inspect.Signature:
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters, has_default = [], False
         for a in self.arguments:
@@ -311,10 +314,10 @@ class Function:
         except ValueError:  # a name that is none in Python
             return inspect.Signature([inspect.Parameter("arguments", inspect.Parameter.VAR_POSITIONAL)])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Function {self.__name__}({', '.join(a.name for a in self.arguments)})>"
 
-    def _given(self, args, kwargs):
+    def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         if len(args) > len(self.arguments):
             raise TypeError(f"{self.__name__} takes {len(self.arguments)} arguments, not {len(args)}")
         given = list(args)
@@ -361,10 +364,10 @@ class Function:
                 array.release()
         return None if not made else made[0] if len(made) == 1 else tuple(made)
 
-    def _what(self, i, a):
+    def _what(self, i: int, a: Argument) -> str:
         return f"{self.__name__}: argument {i} ({a.name})"
 
-    def _number(self, i, a, value):
+    def _number(self, i: int, a: Argument, value: Any) -> Any:
         code, bits = a._type
         kind = _SCALARS.get(a._type)
         if kind is None:
@@ -390,7 +393,7 @@ class Function:
             came = f"{value!r}" if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
             raise TypeError(f"{self._what(i, a)}: {came} is no {a.type}") from None
 
-    def _allocate(self, i, a, shape):
+    def _allocate(self, i: int, a: Argument, shape: Any) -> Any:
         import numpy
 
         shape = (shape,) if isinstance(shape, int) else shape
@@ -402,7 +405,7 @@ class Function:
             return numpy.empty(shape, ml_dtypes.bfloat16)
         return numpy.empty(shape, a.type)
 
-    def _array(self, i, a, value):
+    def _array(self, i: int, a: Argument, value: Any) -> _Array:
         try:
             array = _Array(value)
         except (TypeError, ImportError):
@@ -426,7 +429,7 @@ class Function:
         return array
 
     @staticmethod
-    def _buffer(i, a, array):
+    def _buffer(i: int, a: Argument, array: _Array) -> tuple[_Buffer, Any]:
         size = array.itemsize
         dims = a._dims(*[(0, extent, stride // size, 0) for extent, stride in zip(array.shape[::-1], array.strides[::-1])])
         flags = 0 if a.kind == "output" else _HOST_DIRTY
@@ -442,12 +445,12 @@ _ERROR_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 class _Runtime:
     """The runtime that a library has within it, or takes from another one. Keeps what it reports."""
 
-    def __init__(self, names):
+    def __init__(self, names: Callable[[str], Any]) -> None:
         self._names = names
         self._running = threading.local()
         self._lock = threading.Lock()
         self._calls = 0
-        self._elsewhere = []  # reports of threads that are none of a caller's
+        self._elsewhere: list[str] = []  # reports of threads that are none of a caller's
         self._handler = _ERROR_HANDLER(self._keep)
         self._before = None
         set_handler = names("tessera_set_error_handler")
@@ -456,20 +459,22 @@ class _Runtime:
             before = set_handler(ctypes.cast(self._handler, ctypes.c_void_p))
             self._before = _ERROR_HANDLER(before) if before else None
 
-    def _keep(self, context, message):
+    def _keep(self, context: Any, message: bytes) -> None:
         reports = getattr(self._running, "reports", None)
         if reports is None:
             if not self._calls and self._before is not None:
-                return self._before(context, message)
+                self._before(context, message)
+                return
             reports = self._elsewhere
         reports.append(message.decode(errors="replace"))
 
-    def call(self, function, *arguments):
+    def call(self, function: Any, *arguments: Any) -> None:
         """Calls a function that returns 0; else RunError with what the runtime has said."""
         with self._lock:
             self._calls += 1
         outer = getattr(self._running, "reports", None)
-        reports = self._running.reports = []
+        reports: list[str] = []
+        self._running.reports = reports
         try:
             code = function(*arguments)
         finally:
@@ -482,7 +487,7 @@ class _Runtime:
         said = reports or elsewhere
         raise RunError(said[0] if said else f"it returned the error code {code}")
 
-    def finish(self, buffers):
+    def finish(self, buffers: list[_Buffer]) -> None:
         """Brings results to the host, and frees what the call has allocated on devices."""
         for b in buffers:
             if b.flags & _DEVICE_DIRTY:
@@ -491,7 +496,7 @@ class _Runtime:
             if b.device:
                 self._call_of_buffer("tessera_device_free", b)
 
-    def _call_of_buffer(self, name, b):
+    def _call_of_buffer(self, name: str, b: _Buffer) -> None:
         function = self._names(name)
         function.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
         self.call(function, None, ctypes.addressof(b))
@@ -500,7 +505,7 @@ class _Runtime:
 class Library:
     """The functions of a compiled library: its attributes, and `functions` by their names."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self.path = path
         shared = path
         with tempfile.TemporaryDirectory(prefix="tessera_load_") as folder:
@@ -510,7 +515,7 @@ class Library:
             self._handle, runtime = _open(os.path.abspath(shared))
         libraries = [self._handle] + ([runtime] if runtime else [])
         self._runtime = _Runtime(lambda name: next((lib[name] for lib in libraries if _has(lib, name)), None))
-        every = {}
+        every: dict[str, Function] = {}
         for name in sorted(names):
             function = name.removesuffix("_metadata")
             if function == name or function + "_argv" not in names:
@@ -529,7 +534,7 @@ class Library:
         variants = {f"{whole}_{_as_name(f.target)}" for whole in every for f in every.values()}
         self.functions = {name: f for name, f in every.items() if name not in variants}
 
-    def _run(self, argv, pointers, buffers):
+    def _run(self, argv: Any, pointers: Any, buffers: list[_Buffer]) -> None:
         try:
             self._runtime.call(argv, pointers)
         except RunError:
@@ -539,20 +544,20 @@ class Library:
             raise
         self._runtime.finish(buffers)
 
-    def __getattr__(self, name: str) -> "Function":
-        functions = self.__dict__.get("functions", {})
+    def __getattr__(self, name: str) -> Function:
+        functions: dict[str, Function] = self.__dict__.get("functions", {})
         if name in functions:
             return functions[name]
         raise AttributeError(f"{self.__dict__.get('path')} has no function {name}; it has {', '.join(functions)}")
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.functions]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Library {self.path}: {', '.join(self.functions)}>"
 
 
-def load(path: "str | os.PathLike[str]") -> "Library":
+def load(path: Union[str, os.PathLike[str]]) -> Library:
     """Returns the functions of a library that Tessera has compiled (shared, static, or an object), as attributes.
 
     >>> brighten = tessera.load("brighten.so").brighten
@@ -564,7 +569,9 @@ def load(path: "str | os.PathLike[str]") -> "Library":
     return Library(os.fspath(path))
 
 
-def link_shared(library: "str | os.PathLike[str]", output: "str | os.PathLike[str] | None" = None) -> str:
+def link_shared(
+    library: Union[str, os.PathLike[str]], output: Union[str, os.PathLike[str], None] = None
+) -> str:
     """Links a static library or an object into a shared one by the C compiler ($CC, or cc), and returns its path.
 
     Without `output` that is the library's, with the ending .so.
@@ -582,11 +589,11 @@ def link_shared(library: "str | os.PathLike[str]", output: "str | os.PathLike[st
     return output
 
 
-def _as_name(target):
+def _as_name(target: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in target)
 
 
-def _has(library, name):
+def _has(library: ctypes.CDLL, name: str) -> bool:
     try:
         library[name]
     except AttributeError:
@@ -594,7 +601,7 @@ def _has(library, name):
     return True
 
 
-def _kind_of(path):
+def _kind_of(path: str) -> str:
     with open(path, "rb") as file:
         head = file.read(18)
     if head[:8] == b"!<arch>\n":
@@ -607,7 +614,7 @@ def _kind_of(path):
     return kind
 
 
-def _dynamic_symbols(path):
+def _dynamic_symbols(path: str) -> set[str]:
     """Returns the names that a shared library of ELF offers to others."""
     with open(path, "rb") as file:
         data = file.read()
@@ -615,7 +622,7 @@ def _dynamic_symbols(path):
         (sections,) = struct.unpack_from("<Q", data, 0x28)
         size, count = struct.unpack_from("<HH", data, 0x3A)
         headers = [struct.unpack_from("<IIQQQQIIQQ", data, sections + i * size) for i in range(count)]
-        names = set()
+        names: set[str] = set()
         for header in headers:
             if header[1] != 11:  # SHT_DYNSYM
                 continue
@@ -629,7 +636,7 @@ def _dynamic_symbols(path):
         raise RunError(f"{path} is damaged") from None
 
 
-def _open(path):
+def _open(path: str) -> tuple[ctypes.CDLL, Optional[ctypes.CDLL]]:
     """Returns the library, and that of the runtime where it has none within it."""
     try:
         return ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL), None

@@ -1,5 +1,4 @@
 """Generators in Python: declarations, calls from other pipelines, the command line, CMake."""
-import ctypes
 import enum
 import os
 import subprocess
@@ -262,6 +261,19 @@ def test_an_exception_of_generate_reaches_the_caller():
     assert e.value.filename == __file__
 
 
+def test_estimates_of_an_output_without_a_definition_are_refused():
+    @ts.generator("estimated_too_early")
+    class TooEarly:
+        output = ts.OutputBuffer(ts.Int(32), 1)
+
+        def generate(g):
+            g.output.set_estimates([(0, 100)])
+
+    with pytest.raises(ts.CompileError, match="output has no definition yet") as e:
+        TooEarly().compile_to_callable()
+    assert e.value.filename == __file__
+
+
 def test_generators_are_made_by_several_threads():
     failed = []
 
@@ -362,7 +374,13 @@ def test_the_script_writes_files_that_c_calls(script):
 def test_help_lists_generators_with_what_they_take(script):
     done = run_script(script, "--help")
     assert done.returncode == 0
-    for text in ("usage: ", "brighten\n  parameter factor=1: int64", "input input: Buffer of uint8, 2 dimensions", "input offset: number of int32", "half\n  parameter factor=2"):
+    for text in (
+        "usage: ",
+        "brighten\n  parameter factor=1: int64",
+        "input input: Buffer of uint8, 2 dimensions",
+        "input offset: number of int32",
+        "half\n  parameter factor=2",
+    ):
         assert text in done.stdout
 
 

@@ -135,7 +135,12 @@ def test_what_it_takes_is_described(scale):
     parameters = inspect.signature(scale).parameters
     assert list(parameters) == ["input", "factor", "shift", "output"]
     assert parameters["factor"].default == 2.0
-    for text in ("compiled for x86-64-linux", "input: 2 dimensions of uint8, about (480, 640)", "factor: float32, default 2.0, at least 0.0, at most 8.0, about 1.5", "output: output, 2 dimensions of float32"):
+    for text in (
+        "compiled for x86-64-linux",
+        "input: 2 dimensions of uint8, about (480, 640)",
+        "factor: float32, default 2.0, at least 0.0, at most 8.0, about 1.5",
+        "output: output, 2 dimensions of float32",
+    ):
         assert text in scale.__doc__
     assert repr(scale) == "<Function scale(input, factor, shift, output)>"
 

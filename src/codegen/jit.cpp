@@ -211,9 +211,8 @@ JitModule::JitModule(const JitObjects &objects, const Target &target, const Exte
     require_host(target);
     initialize_llvm();
     auto made = std::make_shared<Code>();
-    run_on_large_stack([&] {
-        PhaseTimer(options).run("link", [&] { made->link(objects, symbols, options); });
-    });
+    run_on_large_stack(
+        [&] { PhaseTimer(options).run("link", [&] { made->link(objects, symbols, options); }); });
     code = made;
 }
 

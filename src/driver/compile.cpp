@@ -80,8 +80,7 @@ CompiledPipeline::CompiledPipeline(ir::Module lowered, const PipelineCode &argum
 CompiledPipeline::CompiledPipeline(const PipelineCode &made, const Target &target, Externs given,
                                    const codegen::Options &options)
     : sources(made.sources), wanted(made.wanted), externs(std::move(given)) {
-    code =
-        std::make_shared<codegen::JitModule>(made.objects, target, externs.symbols, options);
+    code = std::make_shared<codegen::JitModule>(made.objects, target, externs.symbols, options);
     function = made.objects.functions[0];
     entry = code->argv_function(function);
 }
@@ -120,7 +119,7 @@ struct Made {
 
 // `disk_key`: under which the code is kept on disk; empty: it is not. Call it on a large stack.
 Made make_pipeline(const program::Program &program, const program::ProgramCopy &copy,
-                          const Target &target, Externs externs, const std::string &disk_key) {
+                   const Target &target, Externs externs, const std::string &disk_key) {
     codegen::Options options;
     link_extern_stages(copy, target, externs, options);
     const auto link = [&](const PipelineCode &code) {
@@ -134,8 +133,8 @@ Made make_pipeline(const program::Program &program, const program::ProgramCopy &
     PipelineCode code;
     find_arguments(copy, lowered.functions[0], code);
     if (target.has_feature(Target::Interpret))
-        return {std::make_shared<const CompiledPipeline>(std::move(lowered), code,
-                                                         std::move(externs))};
+        return {
+            std::make_shared<const CompiledPipeline>(std::move(lowered), code, std::move(externs))};
     // Its code must not take the place of a C function, whatever the user calls a Func.
     lowered.functions[0].name += ".pipeline";
     code.objects = codegen::to_jit_objects(lowered, target, options);
@@ -147,9 +146,9 @@ Made make_pipeline(const program::Program &program, const program::ProgramCopy &
 
 CompiledPipeline::CompiledPipeline(const program::Program &program, const Target &target,
                                    Externs externs)
-    : CompiledPipeline(*make_pipeline(program, program::copy_reachable(program), target,
-                                      std::move(externs), "")
-                            .pipeline) {}
+    : CompiledPipeline(
+          *make_pipeline(program, program::copy_reachable(program), target, std::move(externs), "")
+               .pipeline) {}
 
 namespace {
 
@@ -185,8 +184,7 @@ void *CompiledPipeline::address() const { return code ? code->address(function) 
 
 int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args) const {
     if (args.size() != wanted) {
-        throw InternalError(
-            str("a pipeline takes ", wanted, " arguments, not ", args.size()));
+        throw InternalError(str("a pipeline takes ", wanted, " arguments, not ", args.size()));
     }
     SmallArray<void *, 32> argv(sources.size() +
                                 1);  // a small pipeline may take less time than an allocation

@@ -172,10 +172,9 @@ public:
 
 private:
     static void require_possible(Type type) {
-        constexpr Type once[] = {Type::object,           Type::c_header,
-                                 Type::function_info_header, Type::python_extension,
-                                 Type::registration,     Type::schedule,
-                                 Type::static_library};
+        constexpr Type once[] = {
+            Type::object,       Type::c_header, Type::function_info_header, Type::python_extension,
+            Type::registration, Type::schedule, Type::static_library};
         if (is_per_target(type) || std::ranges::find(once, type) != std::end(once)) return;
         for (const OutputFile &file : output_files()) {
             if (file.type != type) continue;

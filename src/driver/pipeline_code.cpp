@@ -44,7 +44,7 @@ int look_for_id(dl_phdr_info *info, size_t, void *wanted) {
                build.address - (info->dlpi_addr + part.p_vaddr) < part.p_memsz;
     };
     if (std::ranges::none_of(parts, holds_address)) return 0;
-    for (const ElfW(Phdr) & part : parts) {
+    for (const ElfW(Phdr) &part : parts) {
         if (part.p_type != PT_NOTE || !build.id.empty()) continue;
         // NOLINTNEXTLINE(performance-no-int-to-ptr): the linker says where
         const auto *notes = reinterpret_cast<const char *>(info->dlpi_addr + part.p_vaddr);

@@ -5,8 +5,8 @@
 
 namespace tessera::driver {
 
-// A C file that makes the function one of a Python module, by include/tessera_python.h. CompileError
-// if it is a function of C++, or has no name in Python.
+// A C file that makes the function one of a Python module, by include/tessera_python.h.
+// CompileError if it is a function of C++, or has no name in Python.
 std::string to_python_extension(const ir::Module &module, const Target &target);
 
 }  // namespace tessera::driver

@@ -213,7 +213,8 @@ Func &Func::set_estimate(const Var &v, const Expr &min, const Expr &extent, Loca
     return apply(program::EstimateDirective{v.symbol(), min, extent}, at);
 }
 Func &Func::set_estimates(const Region &estimates, Location at) {
-    if (!defined()) throw CompileError(at, str("set_estimates: ", name(), " has no definition yet"));
+    if (!defined())
+        throw CompileError(at, str("set_estimates: ", name(), " has no definition yet"));
     if (int(estimates.size()) != dimensions()) {
         throw CompileError(at, str("set_estimates: ", estimates.size(), " estimates, but ", name(),
                                    " has ", dimensions(), " dimensions"));

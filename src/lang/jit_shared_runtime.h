@@ -23,8 +23,8 @@ public:
     static void memoization_cache_set_size(int64_t) {}
     static void memoization_cache_evict(uint64_t) {}
     // Says whether compiled pipelines are kept on disk, for later processes that compile the same:
-    // in $TESSERA_CACHE_DIR, or in the folder tessera of $XDG_CACHE_HOME or ~/.cache, up to 512 MiB.
-    // They are not, to begin with. Returns what was said before.
+    // in $TESSERA_CACHE_DIR, or in the folder tessera of $XDG_CACHE_HOME or ~/.cache, up to 512
+    // MiB. They are not, to begin with. Returns what was said before.
     static bool keep_on_disk(bool on);
     // Says whether memory of devices that has been freed is kept for the next that ask for some. It
     // is, unless told otherwise; then what is kept is given back.

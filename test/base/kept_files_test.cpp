@@ -66,8 +66,8 @@ TEST_SUITE("files that are kept") {
             keep(name, kilobyte);
         write(folder / "kept/notes.txt", kilobyte);
         const auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-        for (const char *name : {"kept/first.pipeline", "kept/second.cubin", "kept/third.pipeline",
-                                 "kept/notes.txt"})
+        for (const char *name :
+             {"kept/first.pipeline", "kept/second.cubin", "kept/third.pipeline", "kept/notes.txt"})
             fs::last_write_time(folder / name, an_hour_ago);
         CHECK(find_kept("first.pipeline").has_value());
         limit_kept(1500);

@@ -260,7 +260,7 @@ TEST_SUITE("kinds of loops and memory") {
         CHECK(stable_hash(power) != stable_hash(logarithm));
     }
     TEST_CASE("a stable key is that of equal expressions alone, whatever symbols are called") {
-        const Symbol a("a"), b("b");
+        const Symbol a = Symbol::interned("a"), b = Symbol::interned("b");
         const auto sum = [](Symbol s, Symbol t, int n) {
             const Expr i = Variable::make(Int(32), s), j = Variable::make(Int(32), t);
             return Add::make(Mul::make(i, j), IntImm::make(Int(32), n));

@@ -8,7 +8,8 @@ namespace tessera::codegen {
 // function of the C library does: "__nv_sinf" for "sinf". "" if there is none.
 std::string libdevice_name(const std::string &c_function);
 
-// Tells apart releases of the library: the path of the one that is found, and when it was installed.
+// Tells apart releases of the library: the path of the one that is found, and when it was
+// installed.
 std::string libdevice_on_disk();
 
 // Adds the functions of libdevice that the module calls. The library is $TESSERA_LIBDEVICE, or
