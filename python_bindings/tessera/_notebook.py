@@ -186,7 +186,7 @@ def _kind(stage):
 def _plain(expression):
     """Leaves out the types of constants and of what is read, which are clear to a reader."""
     text = re.sub(r"(?<=[\w)\]]):(?:u?int|float|bfloat|bool)\d*(?:x\d+)?", "", expression)
-    return re.sub(r"\bimage (?=\w)", "", text)
+    return re.sub(r"\bimage (?=\w)", "", text).replace("$", ".")
 
 
 def _directives(pipeline, stages):
@@ -219,7 +219,7 @@ def _stage_details(stage, directives, most):
     for left, right in stage["definitions"]:
         for alias, image in stage["aliases"]:
             right = re.sub(rf"(?<![\w.]){re.escape(alias)}(?=\()", lambda _: image, right)
-        definition = f"{_code(left)} = {_code(_plain(right), most)}"
+        definition = f"{_code(_plain(left))} = {_code(_plain(right), most)}"
         lines.append(f'<div class="line"><span class="code">{definition}</span></div>\n')
     if stage["is_extern"]:
         lines.append('<div class="line dim">computed by a function in C</div>\n')
@@ -239,7 +239,7 @@ _CLASSES = {"parallel": "parallel", "vectorized": "vectorized", "unrolled": "unr
 def _nest(text):
     """Returns a loop nest with bodies that fold."""
     lines, depth, left_out = [], [], []
-    for line in text.splitlines():
+    for line in text.replace("$", ".").splitlines():
         indentation = (len(line) - len(line.lstrip())) // 2
         while left_out and left_out[-1] >= indentation:
             left_out.pop()

@@ -87,7 +87,8 @@ struct Cost {
         if (!is_known || operations + loads + stores == 0) return "";
         std::vector<std::string> parts;
         const auto add = [&](int64_t n, const char *one, const char *many) {
-            if (n > 0) parts.push_back(str(n, " ", n == 1 ? one : many));
+            const std::string amount = n < 10'000 ? str(n) : str(n / 1000, "k");
+            if (n > 0) parts.push_back(str(amount, " ", n == 1 ? one : many));
         };
         add(operations, "op", "ops");
         add(loads, "load", "loads");
