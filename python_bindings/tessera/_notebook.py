@@ -186,25 +186,34 @@ def _kind(stage):
 def _plain(expression):
     """Leaves out the types of constants and of what is read, which are clear to a reader."""
     text = re.sub(r"(?<=[\w)\]]):(?:u?int|float|bfloat|bool)\d*(?:x\d+)?", "", expression)
-    return re.sub(r"\bimage (?=\w)", "", text)
+    return re.sub(r"\bimage (?=\w)", "", text).replace("$", ".")
 
 
-def _directives(pipeline, stages):
-    """Returns the statements of the schedule by the name of the Func that they are about."""
-    source = re.sub(r"//[^\n]*", "", pipeline.schedule_as_cpp()).strip(" {}\n")
-    statements = [s.strip() for s in source.split(";")]
-    funcs, found = {}, {}
-    for statement in statements:
-        declared = re.match(r"Func (\w+) = pipeline\.get_func\((\d+)\)", statement)
+_DECLARED = re.compile(r"(?:Func )?(\w+) = pipeline\.get_func\((\d+)\)")
+_OTHER_DECLARATION = re.compile(r"(?:Var|RVar|ImageParam|Expr) |\w+ = (?:ts\.|pipeline\.)|import |//|#|[{}]?$")
+_DIRECTIVE = re.compile(r"((?:(?:Func|Stage) )?(?:\w+ = )?(?P<subject>\w+)(?:\.update\(\d+\))?)\.(?P<rest>.*)")
+
+
+def _directives(pipeline):
+    """Returns the statements of the schedule, as Python or else as C++, by the name of the Func that they are about."""
+    source = getattr(pipeline, "schedule_as_python", pipeline.schedule_as_cpp)()
+    source = re.sub(r"\s*\n\s*\.(?=\w)", ".", source)  # the lines of a chain
+    source = re.sub(r", (?:ts\.)?TailStrategy(?:\.|::)Auto\b", "", source)
+    funcs, found, last = {}, {}, None
+    for line in source.splitlines():
+        statement = line.strip().rstrip(";")
+        declared, directive = _DECLARED.match(statement), _DIRECTIVE.match(statement)
         if declared:
             funcs[declared[1]] = pipeline.get_func(int(declared[2])).name()
+        if declared or not directive or _OTHER_DECLARATION.match(statement):
             continue
-        subject = re.match(r"(?:Func \w+ = )?(\w+)", statement)
-        if not subject or re.match(r"(?:Var|RVar|ImageParam|Expr) ", statement):
-            continue
-        name = funcs.get(subject[1], subject[1])
-        statement = re.sub(r"\s*\n\s*", "", statement)
-        found.setdefault(name, []).append(statement.replace(", TailStrategy::Auto", ""))
+        subject = directive["subject"]
+        statements = found.setdefault(funcs.get(subject, subject), [])
+        if statements and directive[1] == last and "=" not in last:
+            statements[-1] += "." + directive["rest"]
+        else:
+            statements.append(statement)
+        last = directive[1]
     return found
 
 
@@ -219,7 +228,7 @@ def _stage_details(stage, directives, most):
     for left, right in stage["definitions"]:
         for alias, image in stage["aliases"]:
             right = re.sub(rf"(?<![\w.]){re.escape(alias)}(?=\()", lambda _: image, right)
-        definition = f"{_code(left)} = {_code(_plain(right), most)}"
+        definition = f"{_code(_plain(left))} = {_code(_plain(right), most)}"
         lines.append(f'<div class="line"><span class="code">{definition}</span></div>\n')
     if stage["is_extern"]:
         lines.append('<div class="line dim">computed by a function in C</div>\n')
@@ -239,7 +248,7 @@ _CLASSES = {"parallel": "parallel", "vectorized": "vectorized", "unrolled": "unr
 def _nest(text):
     """Returns a loop nest with bodies that fold."""
     lines, depth, left_out = [], [], []
-    for line in text.splitlines():
+    for line in text.replace("$", ".").splitlines():
         indentation = (len(line) - len(line.lstrip())) // 2
         while left_out and left_out[-1] >= indentation:
             left_out.pop()
@@ -278,7 +287,7 @@ def of_pipeline(pipeline):
     try:
         nest = pipeline.loop_nest()
         loops = _nest(nest)
-        directives = _directives(pipeline, stages)
+        directives = _directives(pipeline)
     except Exception as error:  # A schedule may be unfinished: the rest is shown all the same.
         nest, loops, directives = "", f'<div class="error">{html.escape(str(error))}</div>\n', {}
     for most in (400, 100, 20):

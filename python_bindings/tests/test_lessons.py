@@ -31,7 +31,7 @@ def test_a_lesson_runs_as_a_notebook(path, tmp_path):
     pytest.importorskip("ipykernel")
     notebook = jupytext.read(path)
     assert len(notebook.cells) >= 4 and notebook.cells[0].cell_type == "markdown"
-    client = nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3",
+    client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3",
                                      resources={"metadata": {"path": str(tmp_path)}})
     client.execute()
     assert any(cell.get("outputs") for cell in notebook.cells)

@@ -168,6 +168,28 @@ def test_large_pipelines_stay_small_pages():
     assert "stage119" in page
 
 
+def test_loops_for_a_gpu_are_shown_on_any_machine():
+    f, g = ts.funcs("f g")
+    f[x] = x
+    g[x] = f[x - 1] + f[x + 1]
+    g.gpu_tile(x, xi, 32)
+    f.compute_at(g, x).gpu_threads(x).store_in(ts.MemoryType.GPUShared)
+    assert "gpu_thread f.x" in g.loop_nest()
+    tags = assert_is_self_contained(g._repr_html_())
+    assert "gpu" in {attributes.get("class") for tag, attributes in tags.seen if tag == "details"}
+
+
+def test_definitions_read_as_they_were_written():
+    image = ts.ImageParam(ts.UInt(8), 1, "image")
+    r = ts.RDom([(0, 3)], "r")
+    f = ts.Func("f")
+    f[x] = ts.u16(0)
+    f[x] += ts.u16(image[x + r])
+    text = Tags(f._repr_html_()).text
+    assert "f[x] = f(x) + uint16(image(x + r.x))" in text, text
+    assert "$" not in text and "image_im" not in text
+
+
 def test_names_are_text_in_pages():
     f = ts.Func("a<b>&c")
     f[x] = x

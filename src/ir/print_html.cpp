@@ -14,36 +14,53 @@ constexpr std::string_view style = R"(
 .tessera { --text: #24292f; --dim: #6e7781; --paper: #ffffff; --rule: #d8dee4; --shade: #f6f8fa;
   --word: #8250df; --number: #0550ae; --string: #0a6640;
   --parallel: #bc4c00; --vector: #0969da; --unroll: #1a7f37; --gpu: #8250df; --tensor: #bf3989;
-  color: var(--text); background: var(--paper); font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace }
-@media (prefers-color-scheme: dark) { .tessera { --text: #d1d7e0; --dim: #8d96a0; --paper: #0d1117; --rule: #30363d;
-  --shade: #161b22; --word: #d2a8ff; --number: #79c0ff; --string: #7ee787; --parallel: #ffa657; --vector: #58a6ff;
+  color: var(--text); background: var(--paper); font: 13px/1.5 ui-monospace, SFMono-Regular,
+  Menlo, Consolas, monospace }
+@media (prefers-color-scheme: dark) { .tessera { --text: #d1d7e0; --dim: #8d96a0;
+  --paper: #0d1117; --rule: #30363d;
+  --shade: #161b22; --word: #d2a8ff; --number: #79c0ff; --string: #7ee787; --parallel: #ffa657;
+  --vector: #58a6ff;
   --unroll: #56d364; --gpu: #bc8cff; --tensor: #ff7bc8 } }
-[data-jp-theme-light="true"] .tessera, .vscode-light .tessera { --text: #24292f; --dim: #6e7781; --paper: #ffffff;
-  --rule: #d8dee4; --shade: #f6f8fa; --word: #8250df; --number: #0550ae; --string: #0a6640; --parallel: #bc4c00;
+[data-jp-theme-light="true"] .tessera, .vscode-light .tessera { --text: #24292f; --dim: #6e7781;
+  --paper: #ffffff;
+  --rule: #d8dee4; --shade: #f6f8fa; --word: #8250df; --number: #0550ae; --string: #0a6640;
+  --parallel: #bc4c00;
   --vector: #0969da; --unroll: #1a7f37; --gpu: #8250df; --tensor: #bf3989 }
-[data-jp-theme-light="false"] .tessera, .vscode-dark .tessera { --text: #d1d7e0; --dim: #8d96a0; --paper: #0d1117;
-  --rule: #30363d; --shade: #161b22; --word: #d2a8ff; --number: #79c0ff; --string: #7ee787; --parallel: #ffa657;
+[data-jp-theme-light="false"] .tessera, .vscode-dark .tessera { --text: #d1d7e0; --dim: #8d96a0;
+  --paper: #0d1117;
+  --rule: #30363d; --shade: #161b22; --word: #d2a8ff; --number: #79c0ff; --string: #7ee787;
+  --parallel: #ffa657;
   --vector: #58a6ff; --unroll: #56d364; --gpu: #bc8cff; --tensor: #ff7bc8 }
 .tessera details, .tessera summary { margin: 0; padding: 0 }
-.tessera .line, .tessera summary { display: flex; gap: 1em; align-items: baseline; padding: 0 .4em 0 1.1em; cursor: default }
+.tessera .line, .tessera summary { display: flex; gap: 1em; align-items: baseline;
+  padding: 0 .4em 0 1.1em; cursor: default }
 .tessera summary { list-style: none; cursor: pointer; position: relative }
 .tessera summary::-webkit-details-marker { display: none }
 .tessera summary::before { content: "\25B8"; position: absolute; left: .15em; color: var(--dim) }
 .tessera details[open] > summary::before { content: "\25BE" }
 .tessera .line:hover, .tessera summary:hover { background: var(--shade) }
 .tessera .body { margin-left: .55em; padding-left: .9em; border-left: 1px solid var(--rule) }
-.tessera .code { flex: 1; white-space: pre-wrap; overflow-wrap: anywhere; padding-left: 2em; text-indent: -2em }
-.tessera .func, .tessera .cost { color: var(--dim); font-size: 11px; white-space: nowrap; flex: none; text-align: right }
-.tessera .func { width: 9em; overflow: hidden; text-overflow: ellipsis } .tessera .cost { width: 19em }
+.tessera .code { flex: 1; white-space: pre-wrap; overflow-wrap: anywhere; padding-left: 2em;
+  text-indent: -2em }
+.tessera .func, .tessera .cost { color: var(--dim); font-size: 11px; white-space: nowrap;
+  flex: none; text-align: right }
+.tessera .func { width: 9em; overflow: hidden; text-overflow: ellipsis }
+.tessera .cost { width: 19em }
 .tessera .dim { color: var(--dim) } .tessera b { color: var(--word); font-weight: 600 }
-.tessera i { font-style: normal; color: var(--number) } .tessera q { quotes: none; color: var(--string) }
-.tessera .parallel > .body { border-color: var(--parallel) } .tessera .parallel > summary b { color: var(--parallel) }
-.tessera .vectorized > .body { border-color: var(--vector) } .tessera .vectorized > summary b { color: var(--vector) }
-.tessera .unrolled > .body { border-color: var(--unroll) } .tessera .unrolled > summary b { color: var(--unroll) }
+.tessera i { font-style: normal; color: var(--number) } .tessera q { quotes: none;
+  color: var(--string) }
+.tessera .parallel > .body { border-color: var(--parallel) }
+.tessera .parallel > summary b { color: var(--parallel) }
+.tessera .vectorized > .body { border-color: var(--vector) }
+.tessera .vectorized > summary b { color: var(--vector) }
+.tessera .unrolled > .body { border-color: var(--unroll) }
+.tessera .unrolled > summary b { color: var(--unroll) }
 .tessera .gpu > .body { border-color: var(--gpu) } .tessera .gpu > summary b { color: var(--gpu) }
-.tessera .tensor > .body { border-color: var(--tensor) } .tessera .tensor > summary b { color: var(--tensor) }
+.tessera .tensor > .body { border-color: var(--tensor) }
+.tessera .tensor > summary b { color: var(--tensor) }
 .tessera .vector .cost { color: var(--vector) }
-.tessera .legend { padding: .3em 1.1em; color: var(--dim) } .tessera .legend span { margin-right: 1.2em }
+.tessera .legend { padding: .3em 1.1em; color: var(--dim) }
+.tessera .legend span { margin-right: 1.2em }
 .tessera .legend .p { color: var(--parallel) } .tessera .legend .v { color: var(--vector) }
 .tessera .legend .u { color: var(--unroll) } .tessera .legend .g { color: var(--gpu) }
 .tessera .legend .t { color: var(--tensor) }
@@ -87,7 +104,8 @@ struct Cost {
         if (!is_known || operations + loads + stores == 0) return "";
         std::vector<std::string> parts;
         const auto add = [&](int64_t n, const char *one, const char *many) {
-            if (n > 0) parts.push_back(str(n, " ", n == 1 ? one : many));
+            const std::string amount = n < 10'000 ? str(n) : str(n / 1000, "k");
+            if (n > 0) parts.push_back(str(amount, " ", n == 1 ? one : many));
         };
         add(operations, "op", "ops");
         add(loads, "load", "loads");

@@ -80,6 +80,10 @@ TEST_SUITE("IR as HTML") {
                                                     "        f[x] = g[x] * 2 + g[x + 1]\n"));
         CHECK(has(html, ">3 ops, 2 loads, 1 store<"));     // of the store, and an iteration of x
         CHECK(has(html, ">24 ops, 16 loads, 8 stores<"));  // of an iteration of y
+        const std::string many = to_html(parse_stmt("for y in [0, +2):\n"
+                                                    "    for x in [0, +20000):\n"
+                                                    "        f[x] = y\n"));
+        CHECK(has(many, ">20k stores<"));
         const std::string unknown = to_html(parse_stmt("for y in [0, +2):\n"
                                                        "    for x in [0, +n):\n"
                                                        "        f[x] = g[x]\n"));
