@@ -211,10 +211,14 @@ Type to_type(nb::handle object) {
 }
 namespace {
 
-// Calls f with each item of a list or tuple, or with the object alone.
+// Calls f with each item of a list, a tuple or what is like one, or with the object alone.
 template<typename F> void for_each_item(nb::handle object, F f) {
     const bool is_list = PyList_Check(object.ptr());
-    if (!is_list && !PyTuple_Check(object.ptr())) return f(object);
+    if (!is_list && !PyTuple_Check(object.ptr())) {
+        if (!is_tuple(object)) return f(object);
+        for (nb::handle item : object) f(item);
+        return;
+    }
     // A list may change while its items are looked at.
     for (Py_ssize_t i = 0; i < (is_list ? PyList_Size : PyTuple_Size)(object.ptr()); i++)
         f((is_list ? PyList_GetItem : PyTuple_GetItem)(object.ptr(), i));
@@ -228,7 +232,6 @@ size_t number_of_items(nb::handle object) {
 
 std::vector<nb::object> items(nb::handle object) {
     std::vector<nb::object> result;
-    if (!is_tuple(object)) return {nb::borrow(object)};
     result.reserve(number_of_items(object));
     for_each_item(object, [&](nb::handle item) { result.push_back(nb::borrow(item)); });
     return result;

@@ -72,6 +72,8 @@ def _fits(kind, value):
         return value is None
     if kind in _KINDS:
         return _tessera._converts(kind, value)
+    if kind == "ArrayLike":  # as the extension decides: no type stands for an array
+        return hasattr(value, "__array_interface__") or not _tessera._converts("TypeLike", value)
     if "[" in kind:
         return _fits_generic(kind, value)
     kind = _bare(kind)

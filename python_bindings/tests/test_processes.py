@@ -64,12 +64,14 @@ def test_the_cache_can_be_cleared():
         f.realize([4])
         return ts.cache_info()["compiled"] - before
 
+    on_disk = ts.keep_on_disk(False)
     ts.clear_cache()
     assert ts.cache_info()["programs"] == 0 and ts.cache_info()["bytes"] == 0
     assert (compiled(), compiled()) == (1, 0)
     assert ts.cache_info()["bytes"] > 0
     ts.clear_cache()
     assert compiled() == 1
+    ts.keep_on_disk(on_disk)
 
 
 def in_child(n):
