@@ -230,7 +230,6 @@ bool is_bfloat16(const NumpyDtype &dtype) {
     return true;
 }
 
-
 Type type_of_numpy(const NumpyArray &a, nb::handle object, const What &what) {
     std::optional<Type> type = type_of_number(a.dtype->number);
     if (!type && is_bfloat16(*a.dtype)) type = BFloat(16);

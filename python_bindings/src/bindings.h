@@ -141,7 +141,6 @@ struct ArrayStream {
     void *stream = nullptr;  // null: the default one
 };
 
-
 // The handlers that on_print(), on_trace() and on_error() have set on an object, and a stream, for
 // one run. It is made and destroyed with the GIL.
 class RunContext {

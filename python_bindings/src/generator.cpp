@@ -8,7 +8,6 @@
 namespace tessera::python {
 namespace {
 
-
 // ---- Parameters ----
 
 // A parameter, and its value as an object of Python.

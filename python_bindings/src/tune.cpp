@@ -10,7 +10,6 @@
 namespace tessera::python {
 namespace {
 
-
 std::map<std::string, std::string> texts_of(const nb::dict &options) {
     std::map<std::string, std::string> texts;
     for (auto [key, value] : options) texts[text_of(key)] = text_of(value);
@@ -119,7 +118,6 @@ AutoSchedulerResults apply_autoscheduler(const Pipeline &pipeline, const Target 
     params.control = control_of(progress, measurer, batch, stop);
     return interruptible(stop, [&] { return pipeline.apply_autoscheduler(target, params, at); });
 }
-
 
 template<typename C> void define(nb::class_<C> &c) {
     c.def(
