@@ -43,7 +43,7 @@ struct MeasureOptions {
     // that others use too.
     bool processor_time = false;
     uint64_t memory = 16ull << 30;  // bytes of data that one may have, those of this process too
-    std::stop_token stop;           // Stopped is thrown soon after a stop is requested
+    std::stop_token stop = {};      // Stopped is thrown soon after a stop is requested
 };
 
 // Holds what a process runs again and again, and the outputs that this computes.

@@ -13,16 +13,10 @@ set_target_properties(tessera_shared PROPERTIES
     LINKER_LANGUAGE CXX)
 target_link_libraries(tessera_shared PRIVATE tessera_runtime_bytes tessera_llvm PNG::PNG
                                              ZLIB::ZLIB Threads::Threads dl)
-# LLVM's names stay inside, those of its templates too: another LLVM may be in the same process. A name that is unique
-# would be one for the whole process.
+# LLVM's names stay inside, those of its templates too: another LLVM may be in the same process.
 set(exports ${CMAKE_CURRENT_LIST_DIR}/exports.map)
 target_link_options(tessera_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined -Wl,--version-script=${exports})
 set_target_properties(tessera_shared PROPERTIES LINK_DEPENDS ${exports})
-include(CheckLinkerFlag)
-check_linker_flag(CXX -Wl,--no-gnu-unique HAS_NO_GNU_UNIQUE)
-if(HAS_NO_GNU_UNIQUE)
-    target_link_options(tessera_shared PRIVATE -Wl,--no-gnu-unique)
-endif()
 target_compile_features(tessera_shared INTERFACE cxx_std_20)
 target_include_directories(tessera_shared INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>

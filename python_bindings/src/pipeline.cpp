@@ -43,10 +43,10 @@ template<typename F> void without_gil(F f) {
         nb::gil_scoped_release no_gil;
         f();
     } catch (const CompileError &e) {
-        if (typeid(e) != typeid(CompileError)) throw;
+        if (e.where().known() || typeid(e) != typeid(CompileError)) throw;
         throw CompileError(here(), e.what());
     } catch (const RuntimeError &e) {
-        if (typeid(e) != typeid(RuntimeError)) throw;
+        if (e.where().known() || typeid(e) != typeid(RuntimeError)) throw;
         throw RuntimeError(here(), e.what());
     }
 }

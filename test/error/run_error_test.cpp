@@ -248,8 +248,12 @@ TEST_SUITE("pipelines that cannot run") {
             Callable c = s.f.compile_to_callable({s.im}, target);
             Buffer<uint8_t> in(5, 3), wide(40, 20), out(4, 3);
             in.fill(uint8_t(3));
-            FAILS(c(&raw, out), "Buffer im has no memory: its host pointer is null");
-            FAILS(c(wide, &raw), "Buffer f has no memory: its host pointer is null");
+            FAILS(c(&raw, out),
+                  "argument 0 of the Callable, im, has memory on a device only, but the "
+                  "pipeline runs on the CPU");
+            FAILS(c(wide, &raw),
+                  "argument 1 of the Callable, f, has memory on a device only, but the "
+                  "pipeline runs on the CPU");
             CHECK(dims[0].min == 7);
             CHECK(c(in, out) == 0);
             CHECK(out(2, 1) == 3);
