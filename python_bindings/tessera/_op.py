@@ -189,6 +189,48 @@ class Program:
             return self._callables[device]
 
 
+# ---- Gradients ----
+
+
+class Derivative:
+    """Says how a backward pipeline is called: some of its arguments are inputs and outputs of the forward one, by their
+    names, and the others are the gradients of the forward one's outputs; its outputs are the gradients of inputs.
+
+    sources: for each of its inputs ("input", "output" or "gradient", position); results: the positions of the inputs whose
+    gradients it gives, those that `gradients` names, or all of floats.
+    """
+
+    def __init__(self, program, backward, gradients):
+        what = program.what
+        floats = [name for name, a in zip(program.input_names, program.inputs) if a.is_buffer() and _is_float(a)]
+        of = floats if gradients is None else [gradients] if isinstance(gradients, str) else list(gradients)
+        for name in of:
+            if name not in floats:
+                raise ValueError(f"{what}: gradients: {name!r} is no input of floats; those are: {', '.join(floats)}")
+        if len(of) != len(backward.outputs):
+            raise ValueError(f"{what}: backward has {len(backward.outputs)} outputs ({', '.join(backward.output_names)}); wanted one for "
+                             f"each of {', '.join(of)} (gradients= names those that there are)")
+        self.results = [program.input_names.index(name) for name in of]
+        self.sources = []
+        upstream = [i for i, a in enumerate(program.outputs) if _is_float(a)]
+        left = list(upstream)
+        for name, argument in zip(backward.input_names, backward.inputs):
+            if name in program.input_names:
+                self.sources.append(("input", program.input_names.index(name)))
+            elif name in program.output_names:
+                self.sources.append(("output", program.output_names.index(name)))
+            elif argument.is_buffer() and left:
+                self.sources.append(("gradient", left.pop(0)))
+            else:
+                raise ValueError(f"{what}: backward takes {name}, which is neither an input ({', '.join(program.input_names)}) nor an output "
+                                 f"({', '.join(program.output_names)}) of the operator, nor the gradient of one of its {len(upstream)} "
+                                 "outputs")
+
+
+def _is_float(argument):
+    return argument.type.is_float() or argument.type.is_bfloat()
+
+
 # ---- Shapes of results ----
 
 

@@ -17,8 +17,8 @@ except ImportError as e:
     raise ImportError("tessera.torch needs PyTorch 2.4 or later, which is not installed here: pip install torch") from e
 
 from ._errors import Error as _Error
-from ._op import Program as _Program, Shapes as _Shapes, place_of_user as _place_of_user, plain_name as _plain_name, \
-    with_users_line as _with_users_line
+from ._op import Derivative as _Derivative, Program as _Program, Shapes as _Shapes, place_of_user as _place_of_user, \
+    plain_name as _plain_name, with_users_line as _with_users_line
 
 __all__ = ["Op", "op", "ops"]
 
@@ -239,43 +239,12 @@ class Op:
 
 
 class _Backward:
-    """The gradient of an operator, by another one, whose arguments are some of the first one's inputs and outputs, by their
-    names, and then a gradient for each output."""
+    """The gradient of an operator, by another one."""
 
-    forward: Op
-    backward: Op
-
-    def __init__(self, program: _Program, wanted: _Program, gradients: Optional[Sequence[str]]):
-        floats = [name for name, a in zip(program.input_names, program.inputs)
-                  if a.is_buffer() and (a.type.is_float() or a.type.is_bfloat())]
-        self.of = list(gradients) if gradients is not None else floats
-        for name in self.of:
-            if name not in floats:
-                raise ValueError(f"{program.what}: gradients: {name!r} is no input of floats; those are: {', '.join(floats)}")
-        if len(self.of) != len(wanted.outputs):
-            raise ValueError(f"{program.what}: backward has {len(wanted.outputs)} outputs ({', '.join(wanted.output_names)}); wanted one "
-                             f"for each of {', '.join(self.of)} (gradients= names those that there are)")
-        self.results = [program.input_names.index(name) for name in self.of]
-        # Where an argument of the backward pipeline comes from: ("input" | "output" | "gradient", position).
-        self.sources: "List[Tuple[str, int]]" = []
-        upstream = [i for i, a in enumerate(program.outputs) if a.type.is_float() or a.type.is_bfloat()]
-        left = list(upstream)
-        for name, argument in zip(wanted.input_names, wanted.inputs):
-            if name in program.input_names:
-                self.sources.append(("input", program.input_names.index(name)))
-            elif name in program.output_names:
-                self.sources.append(("output", program.output_names.index(name)))
-            elif argument.is_buffer() and left:
-                self.sources.append(("gradient", left.pop(0)))
-            else:
-                raise ValueError(f"{program.what}: backward takes {name}, which is neither an input ({', '.join(program.input_names)}) nor an "
-                                 f"output ({', '.join(program.output_names)}) of the operator, nor the gradient of one of its "
-                                 f"{len(upstream)} outputs")
-        self.kept = [(kind, i) for kind, i in self.sources
-                     if kind == "output" or kind == "input" and program.inputs[i].is_buffer()]
-
-    def connect(self, forward: Op, backward: Op) -> None:
+    def __init__(self, derivative: _Derivative, forward: Op, backward: Op):
         self.forward, self.backward = forward, backward
+        self.sources, self.results = derivative.sources, derivative.results
+        self.kept = [(kind, i) for kind, i in self.sources if kind == "output" or kind == "input" and i in forward._tensors]
         forward._definition.register_autograd(self.run, setup_context=self.set_up)
         backward._definition.register_autograd(self.refuse)
 
@@ -342,10 +311,10 @@ def op(pipeline: Any, inputs: Optional[Sequence[Any]] = None, *, name: Optional[
     if backward is not None:
         second, of_second = backward if isinstance(backward, tuple) else (backward, None)
         wanted = _Program(second, of_second, targets, "op: backward")
-        derivative = _Backward(program, wanted, gradients)
+        derivative = _Derivative(program, wanted, gradients)
     made = Op(program, full, shape, in_place, copy_strided, place)
     if derivative is not None:
         of_backward = f"{full}_backward" if f"{full}_backward" not in _ops else None
-        derivative.connect(made, Op(wanted, _take_name(of_backward, wanted), None, False, copy_strided, place,
-                                    sizes_by_caller=True))
+        _Backward(derivative, made, Op(wanted, _take_name(of_backward, wanted), None, False, copy_strided, place,
+                                       sizes_by_caller=True))
     return made
