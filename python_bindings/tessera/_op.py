@@ -127,8 +127,18 @@ class Program:
                             "inputs, a Callable, a dict of Callables, or a function that builds a pipeline")
         self.inputs = [a for a in arguments if a.is_input()]
         self.outputs = [a for a in arguments if a.is_output()]
+        self.name = plain_name(self._name_of(pipeline))
         names = list(_unique(plain_name(a.name) for a in arguments))
         self.input_names, self.output_names = names[:len(self.inputs)], names[len(self.inputs):]
+
+    def _name_of(self, pipeline):
+        """Returns the name of the first output, without the number that it has among the values of its Func."""
+        if isinstance(pipeline, _tessera.Func):
+            return pipeline.name()
+        if self._sources:
+            built = next(iter(self._sources.values()))[0]
+            return built.name() if isinstance(built, _tessera.Func) else built.outputs()[0].name()
+        return self.outputs[0].name.split(".")[0]
 
     @property
     def devices(self):

@@ -52,7 +52,7 @@ class Op:
         self._dtypes = [_dtype(a.type) for a in program.outputs]
         self._shapes = None if sizes_by_caller else _Shapes(program, shape)
         self._derivative: "Optional[Tuple[_Derivative, Op]]" = None
-        self.__name__ = program.output_names[0]
+        self.__name__ = program.name
 
     def __repr__(self) -> str:
         program = self._program

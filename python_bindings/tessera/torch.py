@@ -18,7 +18,7 @@ except ImportError as e:
 
 from ._errors import Error as _Error
 from ._op import Derivative as _Derivative, Program as _Program, Shapes as _Shapes, place_of_user as _place_of_user, \
-    plain_name as _plain_name, with_users_line as _with_users_line
+    with_users_line as _with_users_line
 
 __all__ = ["Op", "op", "ops"]
 
@@ -59,7 +59,7 @@ def _take_name(name: Optional[str], program: _Program) -> str:
             raise ValueError(f"op: there is an operator {full} already, made at {_ops[full]._defined_at}: names are for the "
                              "whole process; without name= each gets one of its own")
         return full
-    base, number = f"{_NAMESPACE}::{_plain_name(program.output_names[0])}", 1
+    base, number = f"{_NAMESPACE}::{program.name}", 1
     full = base
     while full in _ops:
         number += 1
@@ -215,8 +215,8 @@ class Op:
     def _define(self) -> None:
         names = self._program.output_names if self._in_place else ()
         defined = None
-        for device in self._program.devices:
-            kernel = _Kernel(self, device)
+        self._kernels = {device: _Kernel(self, device) for device in self._program.devices}
+        for device, kernel in self._kernels.items():
             function = kernel.in_place if self._in_place else kernel.functional
             if defined is None:
                 defined = _library.custom_op(self.name, function, mutates_args=names, device_types=device, schema=self.schema)
