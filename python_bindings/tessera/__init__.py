@@ -12,7 +12,9 @@ image[y, x] there and f[x, y] here.
 import atexit as _atexit
 import ctypes as _ctypes
 import glob as _glob
+import importlib as _importlib
 import os as _os
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from collections.abc import Callable as _Callable, Sequence as _Sequence
 
 # By its path: a library of the same name elsewhere is not meant.
@@ -34,6 +36,14 @@ __version__ = "0.1.0"
 _tessera._set_package(_os.path.join(_os.path.dirname(__file__), ""))
 _tessera.keep_on_disk(True)
 _atexit.register(_tessera._unset_handlers)
+
+
+if not _TYPE_CHECKING:
+    def __getattr__(name):
+        """Imports what needs another package only when it is asked for: ts.torch, ts.jax."""
+        if name in ("torch", "jax"):
+            return _importlib.import_module("." + name, __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def vars(names):

@@ -22,6 +22,9 @@ from ._errors import Error as _Error
 from ._op import Derivative as _Derivative, Program as _Program, Shapes as _Shapes, place_of_user as _place_of_user, \
     with_users_line as _with_users_line
 
+# Functions that JAX has compiled hold their pipelines until the process ends.
+_tessera._no_leak_warnings()
+
 __all__ = ["Op", "op"]
 
 

@@ -16,11 +16,15 @@ try:
 except ImportError as e:
     raise ImportError("tessera.torch needs PyTorch 2.4 or later, which is not installed here: pip install torch") from e
 
+from . import _tessera
 from ._errors import Error as _Error
 from ._op import Derivative as _Derivative, Program as _Program, Shapes as _Shapes, place_of_user as _place_of_user, \
     with_users_line as _with_users_line
 
 __all__ = ["Op", "op", "ops"]
+
+# Operators, and what they hold, live until the process ends.
+_tessera._no_leak_warnings()
 
 _NAMESPACE = "tessera"
 _ops: "Dict[str, Op]" = {}
@@ -89,8 +93,7 @@ class _Kernel:
             call = self.call if device in self.warm else self.prepare(device)
             if self.device == "cuda" and not _HAS_TABLE:
                 # Newer tensors say it themselves (DLPack 1.3).
-                from ._tessera import cuda_stream
-                with cuda_stream(_torch.cuda.current_stream(device).cuda_stream):
+                with _tessera.cuda_stream(_torch.cuda.current_stream(device).cuda_stream):
                     call(*arguments)
             else:
                 call(*arguments)
@@ -122,8 +125,10 @@ class _Kernel:
         given, device = self.inputs(args[:op._inputs])
         outputs = [_torch.empty(shape, dtype=dtype, device=device)
                    for shape, dtype in zip(op._shapes_for(self.device, given, args), op._dtypes)]
-        if any(out.numel() for out in outputs):
-            self.run(device, given + outputs)
+        for out in outputs:
+            if out.numel():
+                self.run(device, given + outputs)
+                break
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def in_place(self, *args: Any) -> None:

@@ -16,6 +16,13 @@ def test_pytorch_is_imported_only_when_asked_for():
     assert ran.stdout.split() == ["False"] * 3, ran.stderr
 
 
+def test_a_module_is_found_when_it_is_asked_for():
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    code = "import sys, tessera as ts; print('torch' in sys.modules, ts.torch.op.__name__, 'torch' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout.split() == ["False", "op", "True"], ran.stderr
+
+
 def test_what_is_said_without_pytorch():
     code = "import sys; sys.modules['torch'] = None\nimport tessera\ntry: import tessera.torch\nexcept ImportError as e: print(e)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -315,6 +322,14 @@ def test_failures_have_the_users_line():
     assert failed.value.lineno == line and failed.value.filename == __file__
     with pytest.raises(TypeError, match="argument 0 .image.: an array of shape .3, 4. int32.*; wanted 2 dimensions of float32"):
         op(torch.zeros(3, 4, dtype=torch.int32))
+
+
+def test_nothing_is_said_at_the_end_of_a_process():
+    code = ("import torch, tessera as ts, tessera.torch\nx, im, f = ts.Var('x'), ts.ImageParam(ts.Float(32), 1, 'im'), ts.Func('f')\n"
+            "f[x] = im[x] + im[x + 1]\nop = ts.torch.op(f, [im], shape=0)\n"
+            "try: op(torch.ones(3))\nexcept ts.RunError as e: print(e.filename, e.lineno)")
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout == "<string> 5\n" and "leak" not in ran.stderr, ran.stdout + ran.stderr
 
 
 def test_a_batch_by_vmap():
