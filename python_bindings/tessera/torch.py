@@ -79,18 +79,23 @@ class _Kernel:
         self.call: Any = None
         self.warm: "set[Any]" = set()
 
-    def prepare(self, device: Any) -> Any:
-        """Returns the Callable; a GPU has run it before a capture begins."""
+    def prepare(self, device: Any) -> None:
+        """Compiles the pipeline. A GPU has to have run it before a capture begins."""
         if self.device == "cuda" and device not in self.warm and _torch.cuda.is_current_stream_capturing():
             raise RuntimeError(f"{self.op.name} is captured before it has run: call it once on this GPU, with tensors of the same "
                                "shapes, so that nothing is compiled, loaded or allocated while the CUDA graph is captured")
         if self.call is None:
-            self.call = self.op._program.callable(self.device)
-        return self.call
+            self.call = self._users(lambda: self.op._program.callable(self.device))
+
+    def _users(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except _Error as e:
+            raise _with_users_line(e, self.op._defined_at) from None
 
     def run(self, device: Any, arguments: Sequence[Any]) -> None:
         try:
-            call = self.call if device in self.warm else self.prepare(device)
+            call = self.call
             if self.device == "cuda" and not _HAS_TABLE:
                 # Newer tensors say it themselves (DLPack 1.3).
                 with _tessera.cuda_stream(_torch.cuda.current_stream(device).cuda_stream):
@@ -123,6 +128,8 @@ class _Kernel:
     def functional(self, *args: Any) -> Any:
         op = self.op
         given, device = self.inputs(args[:op._inputs])
+        if device not in self.warm:
+            self.prepare(device)
         outputs = [_torch.empty(shape, dtype=dtype, device=device)
                    for shape, dtype in zip(op._shapes_for(self.device, given, args), op._dtypes)]
         for out in outputs:
@@ -138,6 +145,8 @@ class _Kernel:
         for name, out in zip(op._program.output_names, outputs):
             if out.device != device:
                 raise TypeError(f"{op.name}: output {name}: a tensor on {out.device}; wanted one on {device}, as the inputs")
+        if device not in self.warm:
+            self.prepare(device)
         if any(out.numel() for out in outputs):
             self.run(device, given + outputs)
 
@@ -205,6 +214,8 @@ class Op:
             return None
         device = given[self._tensors[0]].device
         kind = device.type if device.type in self._program.devices else self._program.devices[0]
+        if kind == "cuda" and "cpu" in self._program.devices and not _torch.cuda.is_available():
+            kind = "cpu"  # where nothing is compiled for a GPU
         outputs = tuple(_torch.empty(shape, dtype=dtype, device=device)
                         for shape, dtype in zip(self._shapes_for(kind, given, args), self._dtypes))
         return outputs[0] if len(outputs) == 1 else outputs

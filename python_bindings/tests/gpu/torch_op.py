@@ -263,7 +263,7 @@ def times():
 def empty_launch(ctypes):
     """Returns the microseconds of a launch of a kernel that does nothing, by the driver, less what ctypes costs."""
     cuda = ctypes.CDLL("libcuda.so.1")
-    ptx = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
+    ptx = b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() { ret; }\n"
     module, function, version = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int()
     torch.cuda.synchronize()
     assert cuda.cuModuleLoadData(ctypes.byref(module), ptx) == 0
