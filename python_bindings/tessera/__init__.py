@@ -12,9 +12,7 @@ image[y, x] there and f[x, y] here.
 import atexit as _atexit
 import ctypes as _ctypes
 import glob as _glob
-import importlib as _importlib
 import os as _os
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 from collections.abc import Callable as _Callable, Sequence as _Sequence
 
 # By its path: a library of the same name elsewhere is not meant.
@@ -36,14 +34,6 @@ __version__ = "0.1.0"
 _tessera._set_package(_os.path.join(_os.path.dirname(__file__), ""))
 _tessera.keep_on_disk(True)
 _atexit.register(_tessera._unset_handlers)
-
-
-if not _TYPE_CHECKING:
-    def __getattr__(name):
-        """Imports what needs another package only when it is asked for: ts.torch, ts.jax."""
-        if name in ("torch", "jax"):
-            return _importlib.import_module("." + name, __name__)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def vars(names):
@@ -112,3 +102,16 @@ def evaluate_may_gpu(expression):
     """Does the same on the GPU, where the target of the environment has one."""
     on_gpu = get_jit_target_from_environment().has_gpu_feature()
     return _evaluated(expression, lambda f: f.gpu_single_thread() if on_gpu else None)
+
+
+def _imported(name: str) -> object:
+    """Imports what needs another package only when it is asked for: ts.torch, ts.jax."""
+    if name in ("torch", "jax"):
+        import importlib
+
+        return importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Checkers of types, which do not see it so, would take any name for one of this module.
+globals()["__getattr__"] = _imported
