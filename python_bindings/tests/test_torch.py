@@ -1,4 +1,4 @@
-"""Pipelines as operators of PyTorch, on the CPU; gpu/torch_op.py has what needs a GPU."""
+"""Pipelines as operators of PyTorch, on the CPU; gpu_torch.py has what needs a GPU."""
 import inspect
 import subprocess
 import sys

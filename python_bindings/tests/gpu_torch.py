@@ -1,6 +1,6 @@
 """Operators of PyTorch on a GPU: checks them, and prints what a call costs beyond the launch itself.
 
-usage: torch_op.py, on a machine with a GPU of CUDA's, PyTorch and the package tessera
+usage: gpu_torch.py, on a machine with a GPU of CUDA's, PyTorch and the package tessera
 """
 import statistics
 import sys
