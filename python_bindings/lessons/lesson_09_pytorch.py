@@ -53,35 +53,51 @@ else:
     raise AssertionError("float64 is not what the pipeline takes")
 
 # %% [markdown]
-# In PyTorch, a class with `forward` and `backward` is what is differentiated. Tensors are passed as they are.
+# `tessera.torch.op` makes an operator of PyTorch of a pipeline: its arguments are the inputs, and what it returns is a new
+# tensor. `backward` is the pipeline of the gradient: inputs of it that are called like those of the operator are these, and
+# the other one, `upstream`, is the gradient of the result. The shape of the result is asked from the pipeline.
 
 # %%
 try:
     import torch
+
+    import tessera.torch
 except ImportError:
     print("PyTorch is not installed: the rest of this lesson is left out. pip install torch, and run it again.")
 else:
-
-    class LeakySlope(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
-        @staticmethod
-        def forward(context, tensor, slope):  # type: ignore[no-untyped-def, override, unused-ignore]
-            context.save_for_backward(tensor)
-            context.slope = slope
-            out = torch.empty_like(tensor)
-            run(tensor.detach(), slope, out)
-            return out
-
-        @staticmethod
-        def backward(context, above):  # type: ignore[no-untyped-def, override, unused-ignore]
-            (tensor,) = context.saved_tensors
-            out = torch.empty_like(tensor)
-            run_backward(tensor.detach(), above.contiguous(), context.slope, out)
-            return out, None
+    leaky = ts.torch.op(forward, [image, slope], backward=(backward, [image, upstream, slope]))
+    print(leaky)
 
     tensor = torch.tensor(values, requires_grad=True)
-    total = LeakySlope.apply(tensor, 0.25).sum()  # type: ignore[no-untyped-call, unused-ignore]
+    total = leaky(tensor, 0.25).sum()
     total.backward()
     expected = torch.nn.functional.leaky_relu(torch.tensor(values), 0.25)
     assert torch.equal(total.detach(), expected.sum())
     assert tensor.grad is not None and (tensor.grad.numpy() == gradient).all()
     print(tensor.grad)
+
+    # torch.compile takes it as it is, without a break of the graph.
+    compiled = torch.compile(lambda a: leaky(a * 2, 0.25) + 1, fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(tensor.detach()), 2 * expected + 1)
+
+# %% [markdown]
+# A GPU wants another schedule. Where the operator gets a function that builds the pipeline for a target, it has one for each
+# device, and kernels go on PyTorch's current stream. (Without a GPU, tensors of the CPU are all that come.)
+
+
+# %%
+def build(target: ts.Target) -> tuple[ts.Func, list[ts.ImageParam]]:
+    im = ts.ImageParam(ts.Float(32), 2, "im")
+    doubled = ts.Func("doubled")
+    doubled[x, y] = im[x, y] * 2
+    if target.has_gpu_feature():
+        doubled.gpu_tile(x, y, ts.Var("xi"), ts.Var("yi"), 32, 8, ts.TailStrategy.GuardWithIf)
+    else:
+        doubled.vectorize(x, 8, ts.TailStrategy.GuardWithIf)
+    return doubled, [im]
+
+
+if "torch" in globals():
+    double = ts.torch.op(build)
+    for device in ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]:
+        assert torch.equal(double(torch.tensor(values, device=device)).cpu(), torch.tensor(2 * values))

@@ -35,4 +35,5 @@ NB_MODULE(_tessera, m) {
     bind_generator(m);
     bind_notebook(m);
     explain_arguments(m);
+    m.def("_no_leak_warnings", [] { nb::set_leak_warnings(false); });
 }

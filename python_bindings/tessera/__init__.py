@@ -107,3 +107,16 @@ def evaluate_may_gpu(expression: _Any) -> _Any:
     """Does the same on the GPU, where the target of the environment has one."""
     on_gpu = get_jit_target_from_environment().has_gpu_feature()
     return _evaluated(expression, lambda f: f.gpu_single_thread() if on_gpu else None)
+
+
+def _imported(name: str) -> object:
+    """Imports what needs another package only when it is asked for: ts.torch, ts.jax."""
+    if name in ("torch", "jax"):
+        import importlib
+
+        return importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Checkers of types, which do not see it so, would take any name for one of this module.
+globals()["__getattr__"] = _imported
