@@ -443,7 +443,21 @@ _ERROR_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
 
 class _Runtime:
-    """The runtime that a library has within it, or takes from another one. Keeps what it reports."""
+    """The runtime that a library has within it, or takes from another one. Keeps what it reports.
+
+    Libraries stay loaded, and their runtimes keep the handler that they were given: so there is one object for each
+    runtime, which lives as long as the process.
+    """
+
+    _known: dict[Optional[int], "_Runtime"] = {}
+
+    @classmethod
+    def of(cls, names: Callable[[str], Any]) -> "_Runtime":
+        set_handler = names("tessera_set_error_handler")
+        address = None if set_handler is None else ctypes.cast(set_handler, ctypes.c_void_p).value
+        if address not in cls._known or address is None:
+            cls._known[address] = cls(names)
+        return cls._known[address]
 
     def __init__(self, names: Callable[[str], Any]) -> None:
         self._names = names
@@ -514,7 +528,7 @@ class Library:
             names = _dynamic_symbols(shared)
             self._handle, runtime = _open(os.path.abspath(shared))
         libraries = [self._handle] + ([runtime] if runtime else [])
-        self._runtime = _Runtime(lambda name: next((lib[name] for lib in libraries if _has(lib, name)), None))
+        self._runtime = _Runtime.of(lambda name: next((lib[name] for lib in libraries if _has(lib, name)), None))
         every: dict[str, Function] = {}
         for name in sorted(names):
             function = name.removesuffix("_metadata")

@@ -1,5 +1,6 @@
 """tessera.load: libraries that run without the compiler."""
 import ctypes
+import gc
 import inspect
 import os
 import shutil
@@ -319,3 +320,20 @@ assert "tessera" not in sys.modules and "numpy" not in sys.modules
     done = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{code}"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "[3.0, 5.0]" and "factor is 9" in done.stdout
+
+
+def test_the_process_has_its_own_errors_when_a_library_is_gone(tmp_path):
+    f = ts.Func("without_runtime")
+    f[x] = x
+    f.compile_to_static_library(str(tmp_path / "without_runtime"), [], "without_runtime", ts.Target("host-no_runtime"))
+    for _ in range(2):
+        library = ts.load(tmp_path / "without_runtime.a")
+        library.without_runtime(np.zeros(4, np.int32))
+        del library
+        gc.collect()
+    n = ts.Param(ts.Int(32), "n")
+    g = ts.Func("g")
+    n.set(0)
+    g[x] = ts.require(n > 3, x, n + 77)
+    with pytest.raises(ts.RunError, match="77"):
+        g.realize([4])
