@@ -27,6 +27,20 @@ SearchOptions quick(int trials) {
     return options;
 }
 
+// Temporary files of this process are in a folder of their own while it lives.
+struct TemporaryFolder {
+    TemporaryFolder() {
+        std::filesystem::create_directories(path);
+        setenv("TMPDIR", path.c_str(), 1);
+    }
+    ~TemporaryFolder() {
+        unsetenv("TMPDIR");
+        std::filesystem::remove_all(path);
+    }
+    const std::string path =
+        (std::filesystem::temp_directory_path() / str("tessera_control_test_", getpid())).string();
+};
+
 // Requests a stop of a search from another thread once so many schedules are measured.
 class StopAfter {
 public:
@@ -206,7 +220,8 @@ TEST_SUITE("autoscheduler, control") {
         const Problem problem(small_blur());
         const program::Schedule plain = problem.scheduled(plain_plan(problem.graph)),
                                 simple = schedule_simply(problem.graph, problem.machine).schedule;
-        const std::string folders = std::filesystem::temp_directory_path().string();
+        const TemporaryFolder own;
+        const std::string &folders = own.path;
         const int before = files_in(folders, "tessera_search_");
         {
             Measurer measurer(problem.workload, plain, {.threads = 1, .run_seconds = 0.01},
