@@ -11,7 +11,6 @@ theirs.
 >>> f.realize([3])[2]
 3
 """
-import importlib.util as _importlib_util
 import os as _os
 import sys as _sys
 import typing as _typing
@@ -50,7 +49,7 @@ _SAME = """
     BoundaryConditions
     _ _0 _1 _2 _3 _4 _5 _6 _7 _8 _9
 """.split()
-# Names of tessera.generator.
+# Names of generators.
 _GENERATOR = """
     Generator GeneratorContext GeneratorParam InputBuffer InputScalar OutputBuffer OutputScalar alias generator main
     create_callable_from_generator
@@ -89,8 +88,6 @@ for _name in ("serialize_pipeline", "deserialize_pipeline", "deserialize_paramet
 # Names are looked up by __getattr__(), which so knows who uses them.
 del memoize_tag, install_dir, imageio
 
-if not _importlib_util.find_spec("tessera.generator"):
-    _GENERATOR = []
 __all__ = [name for name in [*_SAME, *_GENERATOR, *_own] if not name.startswith("_")]
 
 
@@ -107,9 +104,9 @@ def __getattr__(name):
     elif name in _same:
         value = _same[name]
     elif name in _GENERATOR:
-        from tessera import generator
+        from tessera import _generator
 
-        value = getattr(generator, name)
+        value = getattr(_generator, name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     variables = _sys._getframe(1).f_globals
