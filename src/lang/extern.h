@@ -10,7 +10,7 @@ namespace tessera {
 namespace detail {
 // The functions that the macros below have named, with their addresses.
 std::map<std::string, void *> registered_externs();
-// Counts the functions that were named.
+// Returns what counts the functions that were named.
 const program::Version &version_of_externs();
 bool register_extern(const char *name, void *address);
 Expr extern_call(const char *name, Type type, std::vector<Expr> args,

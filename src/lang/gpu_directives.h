@@ -23,7 +23,7 @@ namespace detail {
 // CompileError if `api` is that of another kind of device than CUDA's.
 void require_cuda(DeviceAPI api, const char *directive, const Location &at);
 using program::StageDirective;
-// The directives that a tile consists of.
+// Returns the directives that a tile consists of.
 std::vector<StageDirective> tile(const program::StageRef &s, const std::vector<VarOrRVar> &previous,
                                  const std::vector<VarOrRVar> &outers,
                                  const std::vector<VarOrRVar> &inners,

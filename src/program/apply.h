@@ -12,14 +12,14 @@ struct StageRef {
     std::string name;          // for messages: "f.update(0)"
     std::vector<size_t> path;  // into specializations of specializations; empty: the stage itself
 
-    // As it is now.
+    // Returns the stage as it is now.
     Definition &definition() const;
 };
 
 StageRef stage_of(const FunctionRef &f, int stage);
 
 void apply(const StageRef &stage, const StageDirective &directive, const Location &at);
-// All of them in their order; if one is refused, none.
+// Does all of them in their order, or none if one is refused.
 void apply(const StageRef &stage, const std::vector<StageDirective> &directives,
            const Location &at);
 // `late`: the directive's level, if it may still become another.

@@ -233,7 +233,8 @@ void add_outputs(FunctionContents &f) {
     add_storage(f);
 }
 
-// The variable of each dimension over all of which the stage runs; no symbol for the others.
+// Returns the variable of each dimension over all of which the stage runs, and no symbol for the
+// others.
 std::vector<Symbol> pure_args(const FunctionContents &f, const std::vector<Expr> &args) {
     std::vector<Symbol> pure(args.size());
     for (size_t i = 0; i < args.size(); i++) {
@@ -243,8 +244,8 @@ std::vector<Symbol> pure_args(const FunctionContents &f, const std::vector<Expr>
     return pure;
 }
 
-// The stage with the loops that it has before any directive. One call of an extern function runs
-// all of them.
+// Returns the stage with the loops that it has before any directive. One call of an extern function
+// runs all of them.
 DefinitionRef before_directives(const FunctionContents &f, const StageDefinition &definition) {
     auto d = make_ref<Definition>(definition);
     std::vector<Loop> &loops = d->schedule.loops;

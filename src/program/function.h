@@ -68,10 +68,10 @@ struct Definition : StageDefinition {
     std::vector<Specialization> specializations;  // the first whose condition holds is run
 
     Definition() = default;
-    // The stage before any directive; it has no loops yet.
+    // Makes the stage before any directive; it has no loops yet.
     explicit Definition(const StageDefinition &d);
     DefinitionRef copy() const;  // deep, but for expressions
-    // A copy that has the same specializations, and not copies of them.
+    // Returns a copy that shares the specializations.
     DefinitionRef shallow_copy() const;
 };
 

@@ -42,7 +42,7 @@ struct Schedule {
     uint64_t hash(const Algorithm &algorithm) const;
 };
 
-// A level that is set later counts as it is now, or stays one that may still be set.
+// Says whether a level that may be set later counts as it is now, or stays one that may be set.
 enum class Levels : uint8_t { Now, Late };
 
 // The schedule that the functions which these outputs reach have now, as steps for
