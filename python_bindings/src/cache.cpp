@@ -31,10 +31,15 @@ void bind_cache(nb::module_ &m) {
             d["bytes"] = counts.bytes;
             d["compiled"] = counts.compiled;
             d["found"] = counts.found;
+            d["found_on_disk"] = counts.found_on_disk;
             return d;
         },
         "Returns how many compiled pipelines are kept, of how many bytes, and how many of those "
-        "that were asked for have been compiled and found.");
+        "that were asked for have been compiled, found in memory and found on disk.");
+    m.def(
+        "keep_on_disk", &driver::keep_on_disk, "on"_a,
+        "Says whether compiled pipelines are kept on disk for later processes; in Python they are, "
+        "unless the variable TESSERA_CACHE_DIR is empty. Returns what was said before.");
 }
 
 }  // namespace tessera::python

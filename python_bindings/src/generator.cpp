@@ -1,5 +1,4 @@
 #include "bindings.h"
-#include "driver/compile.h"
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -473,26 +472,6 @@ void bind_generator(nb::module_ &m) {
         },
         nb::rv_policy::take_ownership);
     m.def("_generator_main", &run_main);
-    m.def(
-        "keep_on_disk", &driver::keep_on_disk, "on"_a,
-        "Says whether compiled pipelines are kept on disk for later processes; in Python they are, "
-        "unless the variable TESSERA_CACHE_DIR is empty. Returns what was said before.");
-    m.def(
-        "clear_cache", [] { driver::clear_cache(); },
-        "Forgets the pipelines that this process has compiled, but for those in use.");
-    m.def(
-        "cache_counts",
-        [] {
-            const driver::CacheCounts counts = driver::cache_counts();
-            nb::dict named;
-            named["compiled"] = counts.compiled;
-            named["found"] = counts.found;
-            named["found_on_disk"] = counts.found_on_disk;
-            named["bytes"] = counts.bytes;
-            return named;
-        },
-        "Returns how many pipelines this process has compiled, found in memory and found on disk, "
-        "and the bytes of those in memory.");
     m.def("_create_callable", [](const std::string &name, const Target &target,
                                  const AutoschedulerParams &scheduler, const nb::dict &params) {
         const Location at = here();

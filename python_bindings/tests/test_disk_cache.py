@@ -24,7 +24,7 @@ SCRIPT = textwrap.dedent(
     blur.tile(x, y, xi, yi, 32, 8).vectorize(xi, 16).parallel(y)
     blur_x.compute_at(blur, x).vectorize(x, 16)
     result = blur.realize([64, 48]).numpy()
-    counts = ts.cache_counts()
+    counts = ts.cache_info()
     print(counts["compiled"], counts["found_on_disk"], int(result.astype(np.int64).sum()))
     """
 )
@@ -104,10 +104,10 @@ def test_counts_of_this_process():
     f[x] = x * 17
     was = ts.keep_on_disk(False)
     try:
-        before = ts.cache_counts()
+        before = ts.cache_info()
         f.realize([3])
-        assert ts.cache_counts()["compiled"] == before["compiled"] + 1
+        assert ts.cache_info()["compiled"] == before["compiled"] + 1
         ts.clear_cache()
-        assert ts.cache_counts()["bytes"] == 0
+        assert ts.cache_info()["bytes"] == 0
     finally:
         ts.keep_on_disk(was)
