@@ -158,9 +158,9 @@ std::string message_of(const nb::python_error &e) {
 // of generator.py's Generator. Made within a GeneratorBase::Construction.
 class PythonGenerator final : public GeneratorBase {
 public:
-    // Of an object that owns this one.
+    // Makes the generator of an object, which owns this one.
     explicit PythonGenerator(nb::handle of) : object(of) { declare_all(); }
-    // Which owns a new object of the class.
+    // Makes a generator that owns a new object of the class.
     struct OfClass {
         nb::handle type;
     };

@@ -9,8 +9,8 @@ using Context = CUctx_st *;
 using Stream = CUstream_st *;
 
 thread_local ArrayStream stream_of_thread;
-// Whether work has gone on another stream than the default one: then nobody knows on which one the
-// contents of a Buffer were made.
+// Becomes true when work goes on another stream than the default one: nobody knows from then on
+// where the contents of a Buffer were made.
 std::atomic<bool> has_streams{false};
 
 // A function of the driver; null if this driver has none.

@@ -14,7 +14,7 @@ import tessera.halide as hl
 def module_of(source, name="user"):
     """Returns a module with this source, as if it stood in a file of its own."""
     module = types.ModuleType(name)
-    exec(compile(textwrap.dedent(source), f"/tmp/{name}.py", "exec"), module.__dict__)
+    exec(compile(textwrap.dedent(source), f"{name}.py", "exec"), module.__dict__)
     return module
 
 
@@ -70,7 +70,7 @@ def test_cells_of_a_notebook_share_the_rules_and_a_module_may_choose():
     for number, cell in enumerate(["import tessera.halide as hl\nx = hl.Var('x')\ne = hl.u8(x)", "first = (e + hl.Expr(1)).type()",
                                    "one = type(e)(1)", "second = (e + one).type()", "__tessera_dialect__ = 'tessera'",
                                    "third = (e + one).type()"]):
-        exec(compile(cell, f"/tmp/cell{number}.py", "exec"), variables)
+        exec(compile(cell, f"cell{number}.py", "exec"), variables)
     assert (variables["first"], variables["second"], variables["third"]) == (hl.Int(32), hl.Int(32), hl.UInt(8))
 
 

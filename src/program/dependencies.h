@@ -3,7 +3,7 @@
 
 namespace tessera::program {
 
-// What code was compiled from. It keeps all of that alive, and tells whether anything has changed
+// Holds what code was compiled from. It keeps all of that alive, and tells whether anything changed
 // since: a definition, a directive, a constraint. Asking takes a few nanoseconds for each function.
 class Dependencies {
 public:
