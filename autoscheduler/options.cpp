@@ -16,10 +16,8 @@ Options::Options(const AutoschedulerParams &params, const std::vector<std::strin
             ignored.push_back(name);
             continue;
         }
-        const std::string near = closest_match(name, known);
         throw CompileError(str("the autoscheduler ", params.name, " has no option ", name,
-                               near.empty() ? "" : str("; did you mean ", near, "?"),
-                               "; its options are ", join(known)));
+                               choices_text(name, known, "its options are")));
     }
     if (!ignored.empty()) {
         warn(Location(), str("the autoscheduler ", params.name, " has no use for ", join(ignored)));

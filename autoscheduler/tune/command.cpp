@@ -343,10 +343,7 @@ void check(const Command &command, const GeneratorSource &source) {
     const std::vector<std::string> names = source.names();
     for (const auto &[name, weight] : command.generators) {
         if (std::ranges::count(names, name)) continue;
-        const std::string near = closest_match(name, names);
-        throw CompileError(str("there is no generator ", name,
-                               near.empty() ? "" : str("; did you mean ", near, "?"),
-                               "; there are ", join(names)));
+        throw CompileError(str("there is no generator ", name, choices_text(name, names)));
     }
     const std::string log = command.log_path();
     if (!log.empty()) read_records(log, [](const auto &) {}).warn_of_damage(log);

@@ -58,10 +58,7 @@ std::vector<std::string> split_at_commas(const std::string &text) {
     for (const driver::OutputFile &f : driver::output_files()) all.push_back(f.name);
     if (word.empty())
         throw CompileError(str("-e: no type of file is named; there are ", join(all)));
-    std::string near = closest_match(word, all);
-    throw CompileError(str("-e: nothing is called ", word,
-                           near.empty() ? "" : str("; did you mean ", near, "?"), "; there are ",
-                           join(all)));
+    throw CompileError(str("-e: nothing is called ", word, choices_text(word, all)));
 }
 
 std::set<OutputFileType> parse_outputs(const std::string &text) {

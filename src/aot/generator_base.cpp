@@ -69,10 +69,8 @@ std::vector<std::string> GeneratorBase::settable_names() const {
 
 void GeneratorBase::refuse_name(const char *what, const std::string &name,
                                 const std::vector<std::string> &all) const {
-    std::string near = closest_match(name, all);
     throw CompileError(str("the generator ", registered_name, " has no ", what, " ", name,
-                           near.empty() ? "" : str("; did you mean ", near, "?"), "; it has ",
-                           all.empty() ? std::string("none") : join(all)));
+                           choices_text(name, all, "it has")));
 }
 
 template<typename Argument>

@@ -20,11 +20,7 @@ const Registered &find(const std::string &name) {
     auto found = registered().find(name);
     std::vector<std::string> all = GeneratorRegistry::names();
     if (found == registered().end()) {
-        std::string near = closest_match(name, all);
-        throw CompileError(str("there is no generator ", name,
-                               near.empty() ? "" : str("; did you mean ", near, "?"), "; there ",
-                               all.size() == 1 ? "is " : "are ",
-                               all.empty() ? std::string("none") : join(all)));
+        throw CompileError(str("there is no generator ", name, choices_text(name, all)));
     }
     if (!found->second.twice) return found->second;
     throw CompileError(str("two generators are registered as ", name));

@@ -37,4 +37,13 @@ std::string closest_match(const std::string &word, const std::vector<std::string
     return best;
 }
 
+std::string choices_text(const std::string &word, const std::vector<std::string> &all,
+                         const char *intro) {
+    const std::string near = closest_match(word, all);
+    const std::string question = near.empty() ? "" : str("; did you mean ", near, "?");
+    if (!near.empty() && all.size() == 1) return question;
+    if (!intro) intro = all.size() == 1 ? "there is" : "there are";
+    return str(question, "; ", intro, " ", all.empty() ? std::string("none") : join(all));
+}
+
 }  // namespace tessera

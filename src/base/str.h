@@ -29,4 +29,9 @@ std::string join(const Range &items, const char *separator = ", ") {
 // The candidate that is most like `word`, or "" if none is close: for "did you mean ...".
 std::string closest_match(const std::string &word, const std::vector<std::string> &candidates);
 
+// The end of a message that refuses `word`, which is none of `all`: "; did you mean blur?; there
+// are blur, unsharp". `intro` comes before the list ("it has", say); by default it is "there are".
+std::string choices_text(const std::string &word, const std::vector<std::string> &all,
+                         const char *intro = nullptr);
+
 }  // namespace tessera

@@ -37,7 +37,8 @@ const char *metadata_name() {
     return halide ? "halide_filter_metadata_t" : "tessera_filter_metadata_t";
 }
 
-std::string declarations(const ir::LoweredFunction &f, const Target &target) {
+std::string declarations(const ir::LoweredFunction &f, const Target &target,
+                         const std::vector<Target> &chosen_from) {
     std::vector<Argument> args = codegen::passed_arguments(f, target);
     std::vector<std::string> parameters, lines;
     std::vector<std::string> reserved = program::cpp_keywords();
@@ -58,7 +59,8 @@ std::string declarations(const ir::LoweredFunction &f, const Target &target) {
     }
     if (parameters.empty()) parameters.emplace_back("void");
     std::string name = ir::parts_of_name(f.name).back();
-    return str(comment_of(str(f.name, ", for ", target, "."), lines), "int ", name, "(",
+    const std::string targets = chosen_from.empty() ? str(target) : join(chosen_from, " or ");
+    return str(comment_of(str(f.name, ", for ", targets, "."), lines), "int ", name, "(",
                join(parameters), ");\n\n", "/* The same, of pointers to buffers and scalars. */\n",
                "int ", name, "_argv(void *const *args);\n\n",
                "/* What the arguments are, for programs. */\n", "const struct ", metadata_name(),
@@ -66,7 +68,8 @@ std::string declarations(const ir::LoweredFunction &f, const Target &target) {
 }
 
 // In the namespaces that the function's name has.
-std::string cpp_declarations(const ir::LoweredFunction &f, const Target &target) {
+std::string cpp_declarations(const ir::LoweredFunction &f, const Target &target,
+                             const std::vector<Target> &chosen_from) {
     std::vector<std::string> parts = ir::parts_of_name(f.name);
     parts.pop_back();
     std::string before, after;
@@ -74,13 +77,14 @@ std::string cpp_declarations(const ir::LoweredFunction &f, const Target &target)
         before += str("namespace ", space, " {\n");
         after = str("}  // namespace ", space, "\n", after);
     }
-    return str(before, before.empty() ? "" : "\n", declarations(f, target),
+    return str(before, before.empty() ? "" : "\n", declarations(f, target, chosen_from),
                after.empty() ? "" : "\n", after);
 }
 
 }  // namespace
 
-std::string to_c_header(const ir::Module &module, const Target &target) {
+std::string to_c_header(const ir::Module &module, const Target &target,
+                        const std::vector<Target> &chosen_from) {
     bool cpp = target.has_feature(Target::CPlusPlusMangling);
     std::string guard = "TESSERA_" + module.name + "_H";
     std::ranges::replace(guard, ':', '_');
@@ -95,12 +99,13 @@ std::string to_c_header(const ir::Module &module, const Target &target) {
     if (cpp) {
         text += "#ifndef __cplusplus\n#error \"these are functions of C++\"\n#endif\n\n";
         for (const ir::LoweredFunction &f : module.functions) {
-            text += cpp_declarations(f, target) + "\n";
+            text += cpp_declarations(f, target, chosen_from) + "\n";
         }
         return text + "#endif\n";
     }
     text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-    for (const ir::LoweredFunction &f : module.functions) text += declarations(f, target) + "\n";
+    for (const ir::LoweredFunction &f : module.functions)
+        text += declarations(f, target, chosen_from) + "\n";
     return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 

@@ -5,6 +5,8 @@
 #include "base/large_stack.h"
 #include "codegen/archive.h"
 #include "codegen/cpu_features.h"
+#include "driver/c_header.h"
+#include "driver/c_header.h"
 #include "driver/files.h"
 #include "driver/runtime_library.h"
 #include "ir/mutator.h"
@@ -239,8 +241,13 @@ private:
                 write_runtime_library(baseline(), written.back());
             }
         }
-        for (Type type : {Type::c_header, Type::function_info_header, Type::python_extension,
-                          Type::registration}) {
+        if (auto path = path_of(Type::c_header)) {
+            std::vector<Target> targets;
+            for (const Variant &v : variants) targets.push_back(v.target);
+            write_text(*path, to_c_header(writer.module(), baseline(), targets));
+            written.push_back(*path);
+        }
+        for (Type type : {Type::function_info_header, Type::python_extension, Type::registration}) {
             if (auto path = path_of(type)) write_file(writer, type, *path);
         }
         if (auto path = path_of(Type::schedule)) {

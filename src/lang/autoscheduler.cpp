@@ -25,15 +25,13 @@ AutoSchedulerFn find_autoscheduler(std::string name, Location at) {
     if (auto found = all.functions.find(name); found != all.functions.end()) return found->second;
     std::vector<std::string> names;
     for (const auto &[known, function] : all.functions) names.push_back(known);
-    std::string near = closest_match(name, names);
     throw CompileError(
         at,
         str("there is no autoscheduler \"", name, "\"",
-            near.empty() ? "" : str("; did you mean ", near, "?"),
             names.empty() ? "; this program has been linked without Tessera's own: link it with "
                             "the target Tessera::Tessera of CMake, add one by "
                             "Pipeline::add_autoscheduler(), or load a plugin that does"
-                          : str("; there are ", join(names))));
+                          : choices_text(name, names)));
 }
 
 }  // namespace

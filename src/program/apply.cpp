@@ -446,7 +446,8 @@ const Loop &require_loop(const StageSchedule &schedule, const std::string &stage
     for (const Loop &l : schedule.loops) {
         if (l.var != outermost_loop()) names.push_back(l.var.text());
     }
-    std::string likely = closest_match(var.text(), names);
+    // A variable that its user gave no name was not misspelt.
+    std::string likely = var.is_interned() ? closest_match(var.text(), names) : "";
     std::string loops = names.empty() ? "it has no loops" : str("its loops are ", join(names));
     if (likely == var.text()) {
         loops += str(" (that ", likely, " is another variable of the same name)");

@@ -48,7 +48,7 @@ void FuncApplier::require_argument(const char *directive, const Symbol &var) con
     if (std::find(f.args.begin(), f.args.end(), var) != f.args.end()) return;
     std::vector<std::string> names;
     for (Symbol s : f.args) names.push_back(s.text());
-    std::string likely = closest_match(var.text(), names);
+    std::string likely = var.is_interned() ? closest_match(var.text(), names) : "";
     refuse(directive,
            str(var, " is no dimension of ", f.name, "; ",
                names.empty() ? "it has none" : str("its dimensions are ", join(names)),

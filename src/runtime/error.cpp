@@ -53,7 +53,9 @@ tessera_error_handler_t tessera_set_error_handler(tessera_error_handler_t handle
 int tessera_error_bad_type(void *user_context, const char *buffer, uint32_t type_given,
                            uint32_t type_wanted) {
     return (Message() << "Buffer " << buffer << " has elements of type " << unpack(type_given)
-                      << ", but the pipeline was compiled for " << unpack(type_wanted))
+                      << ", but the pipeline was compiled for " << unpack(type_wanted)
+                      << "; pass one of that type, or write the pipeline for "
+                      << unpack(type_given))
         .raise(user_context, tessera_error_code_bad_type);
 }
 

@@ -580,6 +580,7 @@ int main(void) {
                       "target=x86-64-linux,x86-64-linux-avx512_skylake,x86-64-linux-avx2");
         CHECK(build_and_run(std::string(describe_buffer) + "#include \"chosen.h\"\n" + asks,
                             "chosen.a") == expected());
+        CHECK(has(contents_of("chosen.h"), " or x86-64-linux-avx2 or x86-64-linux."));
         CHECK(has(contents_of("chosen-x86-64-linux-avx512_skylake.s"), "%zmm"));
         CHECK_FALSE(has(contents_of("chosen-x86-64-linux.s"), "%ymm"));
     }

@@ -44,3 +44,10 @@ TEST_CASE("closest_match finds a likely misspelling and nothing far off") {
     CHECK(closest_match("zzz", {"compute_at"}).empty());
     CHECK(closest_match("t", {"x", "y"}).empty());
 }
+
+TEST_CASE("choices_text says what there is, and nothing twice") {
+    CHECK(choices_text("bluer", {"blur"}) == "; did you mean blur?");
+    CHECK(choices_text("zzz", {"blur"}) == "; there is blur");
+    CHECK(choices_text("bluer", {"blur", "x"}) == "; did you mean blur?; there are blur, x");
+    CHECK(choices_text("zzz", {}, "it has") == "; it has none");
+}

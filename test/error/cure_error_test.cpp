@@ -116,7 +116,7 @@ TEST_SUITE("messages that say what would do") {
         in.set(line_of_numbers(10));
         FAILS(g.realize({10}), "is too small in dimension 0: the pipeline touches [0, 15], but the "
                                "buffer has [0, 9] (6 missing beyond its max); x of f is split by 8 "
-                               "with TailStrategy::RoundUp, which computes whole pieces only");
+                               "with TailStrategy::RoundUp, which computes a multiple of 8");
         in.set(line_of_numbers(16));
         CHECK(Buffer<int>(g.realize({10}))(9) == 20);
     }

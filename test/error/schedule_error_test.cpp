@@ -41,6 +41,13 @@ TEST_SUITE("refused directives") {
         message = refusal([&] { f.reorder(y, x, t); });
         CHECK(message.find(line_of(__FILE__, line) + ": reorder: no loop named t") == 0);
     }
+    TEST_CASE("a variable without a name is not taken for one that was misspelt") {
+        Var without_name;
+        Func f("f");
+        f(without_name) = without_name;
+        CHECK(refusal([&] { f.unroll(Var()); }).find("did you mean") == std::string::npos);
+        CHECK(refusal([&] { f.bound_extent(Var(), 8); }).find("did you mean") == std::string::npos);
+    }
     TEST_CASE("a refused directive leaves the schedule as it was") {
         Func f = image();
         REFUSED(f.split(x, xo, y, 8), "already has a loop named y");

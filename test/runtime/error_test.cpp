@@ -33,7 +33,8 @@ TEST_SUITE("runtime errors") {
             capture.text().clear();
         };
         said(tessera_error_bad_type(nullptr, "in", uint8, float32x4), tessera_error_code_bad_type,
-             "Buffer in has elements of type uint8, but the pipeline was compiled for float32x4");
+             "Buffer in has elements of type uint8, but the pipeline was compiled for float32x4; "
+             "pass one of that type, or write the pipeline for uint8");
         said(tessera_error_bad_dimensions(nullptr, "in", 1, 3), tessera_error_code_bad_dimensions,
              "Buffer in has 1 dimension, but the pipeline was compiled for 3");
         said(tessera_error_access_out_of_bounds(nullptr, "in", 1, -2, 11, 0, 9, ""),

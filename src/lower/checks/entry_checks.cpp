@@ -55,8 +55,9 @@ const program::Split *widening_split(const program::FunctionContents &f, int d) 
 }
 
 std::string whole_pieces(const std::string &loop, const program::Split &split) {
+    const bool overlaps = traits_of(split.tail).overlaps;
     return str(loop, " is split by ", split.factor, " with TailStrategy::", name_of(split.tail),
-               ", which computes whole pieces only");
+               ", which computes ", overlaps ? "at least " : "a multiple of ", split.factor);
 }
 
 // Returns true if an expression of the stage reads an image or function of these names.
