@@ -1,0 +1,96 @@
+#pragma once
+#include "ir/expr.h"
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::ir {
+
+// A layout is a map from coordinates to places, such as (thread, register) or a byte of a memory,
+// in digits of mixed radix (the layouts of CuTe, NVIDIA CUTLASS 3, are maps of this kind). The A
+// fragment of mma m16n8k16, and an operand of wgmma that is stored along k in panels of 64 elements
+// whose 16-byte slots the machine swizzles, are
+//
+//     i:16 k:16 -> thread(i%8*4 + k/2%4) register(k/8*4 + i/8*2 + k%2)
+//     i:64 k:128 -> byte^128(k/64*8192 + i*128 + k%64*2)
+
+// The digit `coordinate / divisor % extent`, times `stride`.
+struct LayoutDigit {
+    size_t coordinate = 0;  // its number
+    int64_t divisor = 1, extent = 1, stride = 1;
+    bool operator==(const LayoutDigit &) const = default;
+};
+
+struct LayoutCoordinate {
+    std::string name;
+    int64_t extent = 1;
+    bool operator==(const LayoutCoordinate &) const = default;
+};
+
+// One number of a place: the sum of its digits. `swizzle` is 0, 32, 64 or 128, the bytes of a row
+// whose 16-byte slots are exchanged: address ^= (address >> 3) & (swizzle - 16).
+struct LayoutOutput {
+    std::string name;
+    int64_t swizzle = 0;
+    std::vector<LayoutDigit> digits;
+    bool operator==(const LayoutOutput &) const = default;
+
+    int64_t extent() const;  // one more than the largest value, unswizzled
+};
+
+struct Layout {
+    std::vector<LayoutCoordinate> coordinates;
+    std::vector<LayoutOutput> outputs;
+    bool operator==(const Layout &) const = default;
+
+    // Returns the one of this name; null if there is none.
+    const LayoutCoordinate *coordinate(std::string_view name) const;
+    const LayoutOutput *output(std::string_view name) const;
+    int64_t size() const;  // the number of elements
+};
+
+// Reads what operator<< prints. Throws CompileError if the text is no layout, or if a digit does
+// not divide its coordinate.
+Layout parse_layout(std::string_view text);
+std::ostream &operator<<(std::ostream &out, const Layout &layout);
+
+// Returns the place of an element. `base` is added to the last output before that is swizzled,
+// because the machine exchanges bits of addresses, not of distances within a tile.
+std::vector<int64_t> place_of(const Layout &layout, std::span<const int64_t> element,
+                              int64_t base = 0);
+// Returns the element at a place; nothing if there is none.
+std::optional<std::vector<int64_t>> element_at(const Layout &layout, std::span<const int64_t> place,
+                                               int64_t base = 0);
+// Returns the value of an output for an element, unswizzled, as an expression of the coordinates.
+Expr value_of(const LayoutOutput &output, std::span<const LayoutCoordinate> coordinates,
+              std::span<const Expr> element);
+
+// Returns true if no two elements share a place; bijective: if also no place within the extents of
+// the outputs is empty.
+bool is_injective(const Layout &layout);
+bool is_bijective(const Layout &layout);
+// Returns true if each output is the coordinate of its position, whatever their names are.
+bool is_identity(const Layout &layout);
+
+// Returns the layout from places to elements. Throws InternalError if the layout is not bijective
+// or is swizzled.
+Layout inverse(const Layout &layout);
+// Returns the layout that is first `inner` and then `outer`, whose coordinates are the outputs of
+// `inner` of the same names. Throws InternalError if one is missing or swizzled, or if the digits
+// of one do not divide those of the other.
+//
+//     i:16 -> a(i%4) b(i/4)   then   a:4 b:4 -> byte(a*8 + b)   =   i:16 -> byte(i%4*8 + i/4)
+Layout compose(const Layout &outer, const Layout &inner);
+// Returns the layout of a larger tile that consists of tiles of this layout, one behind the other
+// in the named output, those along the last coordinate first. Throws InternalError if an extent is
+// no multiple.
+//
+//     i:2 j:2 -> thread(i) register(j)   to {4, 4} in register
+//     =   i:4 j:4 -> thread(i%2) register(i/2*4 + j/2*2 + j%2)
+Layout tiled(const Layout &tile, std::span<const int64_t> extents, std::string_view output);
+
+}  // namespace tessera::ir
