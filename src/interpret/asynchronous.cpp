@@ -17,16 +17,8 @@ struct MachineAccesses {
     const char *what = "";
 };
 
-// Returns the element whose place the operand is; null where storage is not flat yet.
-const Load *placed_element(const Expr &place) {
-    const Expr *e = &place;
-    while (const Let *let = e->as<Let>()) e = &let->body;
-    const auto *c = e->as<IntrinsicCall>();
-    return c && c->op == Intrinsic::address_of ? c->args[0].as<Load>() : nullptr;
-}
-
 MachineAccesses accesses_of(const MachineOp &s) {
-    constexpr size_t before_places = 9;  // operands of mma and wgmma: lower/gpu/tensor_operands.h
+    constexpr size_t before_places = TensorOperation::first_place;
     constexpr int64_t chunk = 16, panel = 128;
     const size_t count = s.operands.size();
     MachineAccesses found;
@@ -54,6 +46,13 @@ MachineAccesses accesses_of(const MachineOp &s) {
 
 }  // namespace
 
+const Load *placed_element(const Expr &place) {
+    const Expr *e = &place;
+    while (const Let *let = e->as<Let>()) e = &let->body;
+    const auto *c = e->as<IntrinsicCall>();
+    return c && c->op == Intrinsic::address_of ? c->args[0].as<Load>() : nullptr;
+}
+
 // Checks the places that the machine accesses by itself. Returns these places, and behind them, of
 // a copy of a box, its barrier.
 Tape &StatementRun::places_of(const MachineOp &s) {
@@ -80,13 +79,13 @@ Tape &StatementRun::places_of(const MachineOp &s) {
     return places;
 }
 
-// Operations of the machine do what their bodies say; those that copy have done it when they are
-// waited for.
+// Operations of the machine do what their bodies say, and tensor operations have to do the same by
+// their own meaning; those that copy have done it when they are waited for.
 void StatementRun::run_machine_op(const MachineOp &s) {
     const Tape &places = places_of(s);
     switch (s.op) {
     case MachineOpKind::mma:
-    case MachineOpKind::wgmma:
+    case MachineOpKind::wgmma: return run_tensor_operation(s, places);
     case MachineOpKind::store_quads: return run(s.body);
     case MachineOpKind::copy_async:
         if (frame.copies.empty()) frame.copies.emplace_back();
@@ -162,7 +161,7 @@ bool StatementRun::asynchronous_intrinsic(const IntrinsicCall &node, Operands op
         frame.block->barriers.erase(operands[0]->word());
         break;
     }
-    case Intrinsic::tensor_wait: break;
+    case Intrinsic::tensor_wait: wait_for_sums(size_t(operands[0]->as_int())); break;
     default: return false;
     }
     result.assign(0);

@@ -4,9 +4,6 @@
 #include <unordered_map>
 
 namespace tessera::interpret {
-
-using MemoryRef = std::shared_ptr<Memory>;
-
 // The buffers of a pipeline that have memory on a device, too: what is in each, and which of the
 // two is newer. All that lowered code has to do by lower/gpu/device_copies.h is checked: kernels
 // see nothing but what has been copied, and neither side may use what is older.

@@ -101,4 +101,6 @@ private:
     bool is_output = false, freed = false;
 };
 
+using MemoryRef = std::shared_ptr<Memory>;
+
 }  // namespace tessera::interpret

@@ -150,8 +150,17 @@ bool has_rows(const Stmt &s) {
 bool meets_in_cluster(const Stmt &s) {
     return has(Intrinsic::gpu_cluster_barrier, s) || has(Intrinsic::cluster_load, s);
 }
+// Threads that run instructions together wait for one another.
+bool has_tensor_operation(const Stmt &s) {
+    bool any = false;
+    for_each_node(s, [&](const MachineOp &op) {
+        any |= op.op == MachineOpKind::mma || op.op == MachineOpKind::wgmma;
+    });
+    return any;
+}
 bool has_barrier(const Stmt &s) {
-    return has(Intrinsic::gpu_barrier, s) || has_rows(s) || meets_in_cluster(s);
+    return has_tensor_operation(s) || has(Intrinsic::gpu_barrier, s) || has_rows(s) ||
+           meets_in_cluster(s);
 }
 
 }  // namespace
@@ -204,6 +213,7 @@ void StatementRun::run_threads(const For &outermost) {
     block.all.task = frame.task;
     block.all.phase = shared.tasks.new_loop();
     if (frame.cluster) frame.cluster->running.push_back(&block);
+    block.shape = shape;
     block.has_rows = has_rows(Stmt(&outermost));
     block.rows.resize(size_t(block.has_rows ? shape[1] * shape[2] : 0));
     for (ThreadTeam &row : block.rows) row.threads = shape[0];

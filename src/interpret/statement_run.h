@@ -4,8 +4,10 @@
 #include "interpret/device_copies.h"
 #include "interpret/memory.h"
 #include "interpret/statement.h"
+#include "interpret/tensor_instruction.h"
 #include <array>
 #include <deque>
+#include <map>
 #include <memory>
 #include <unordered_set>
 
@@ -52,7 +54,11 @@ struct ThreadBlock {
     ThreadTeam all;
     bool has_rows = false;
     std::vector<ThreadTeam> rows;
+    std::array<int64_t, 3> shape = {1, 1, 1};
     std::unordered_map<Word, CopyBarrier> barriers;  // by their places
+    // Those at which not all threads have arrived yet, by the number of the warp or warpgroup.
+    std::map<std::pair<const ir::MachineOp *, size_t>, std::shared_ptr<TensorMeeting>>
+        tensor_meetings;
 };
 
 // The blocks of a cluster, which meet at barriers of their own, and read one another's memory. The
@@ -82,6 +88,8 @@ struct Frame {
     size_t row = 0;                      // of the threads that differ in x alone
     std::deque<PendingStores> copies;    // that it has begun, in groups; the last one is open
     PendingStores *recorded = nullptr;   // what stores go to, instead of memory
+    // Sums of asynchronous tensor operations that it has not waited for, oldest first.
+    std::deque<PendingStores> sums;
 };
 
 // A buffer made of a part of another one begins with these.
@@ -97,6 +105,7 @@ struct SharedState {
     std::unordered_map<Symbol, const tessera_buffer_t *> buffers;  // the arguments
     std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
+    std::unordered_map<const ir::MachineOp *, std::unique_ptr<TensorPlan>> tensor_plans;
     // The statements to run at the end of lets: lower/finish/runtime_calls.h.
     std::unordered_map<const ir::StmtNode *, ir::Stmt> ends;
     std::unordered_map<Word, int64_t> semaphores;
@@ -128,6 +137,9 @@ struct SharedState {
 struct PipelineFailed {
     int code;
 };
+
+// Returns the element whose place the operand is; null where storage is not flat yet.
+const ir::Load *placed_element(const ir::Expr &place);
 
 // Runs statements in one frame.
 class StatementRun final : public OperandSource {
@@ -164,6 +176,12 @@ private:
     void run_fork(const ir::Fork &s);
     void run_invoke(const ir::Invoke &s);
     void run_machine_op(const ir::MachineOp &s);
+    void run_tensor_operation(const ir::MachineOp &s, const Tape &places);
+    void begin_sums(const MemoryRef &accumulators, const std::vector<Held> &results);
+    void go_on_with_sums(const Memory &accumulators);
+    void wait_for_sums(size_t but);
+    void take_operands(const ir::MachineOp &s, const TensorPlan &plan, const Tape &places,
+                       TensorThread &own);
     Tape &places_of(const ir::MachineOp &s);
     void run_if(const ir::IfThenElse &s);
 

@@ -283,20 +283,6 @@ TEST_SUITE("kernels in the statement interpreter") {
                              doctest::Contains("nobody has begun"), RuntimeError);
     }
     TEST_CASE("what the machine accesses by 16 bytes at a time lies at multiples of as many") {
-        const auto loaded_at = [](const char *place) {
-            return with(reverse, "out[b*8 + t] = f[7 - t]",
-                        str("machine_op mma(0, 0, 0, 0, 0, 0, 0, 0, 0, address_of(f[", place,
-                            "])): out[b*8 + t] = f[7 - t]"));
-        };
-        CHECK(is_reversed(run(loaded_at("t % 2 * 4"))));
-        CHECK_THROWS_WITH_AS(run(loaded_at("t % 2 * 2")),
-                             doctest::Contains("a misaligned access: ldmatrix loads a row of f at "
-                                               "byte 8, which is no multiple of 16"),
-                             RuntimeError);
-        CHECK_THROWS_WITH_AS(run(loaded_at("t % 2 * 8")),
-                             doctest::Contains("out of bounds: ldmatrix loads a row of f at byte "
-                                               "32, and it has no 16 bytes there"),
-                             RuntimeError);
         CHECK_THROWS_WITH_AS(run(with(by_one, "address_of(f[0])", "address_of(f[4])")),
                              doctest::Contains("a copy of a box is made of f at byte 16, which is "
                                                "no multiple of 128"),

@@ -1,5 +1,6 @@
 #include "codegen/nvptx/kernel_emitter.h"
 #include "ir/operators.h"
+#include "ir/tensor_operation.h"
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
@@ -36,22 +37,7 @@ std::string tied(int64_t count) {
     return all;
 }
 
-// The operands of a MachineOp mma or wgmma (lower/gpu/tensor_operands.h).
-struct TensorOperands {
-    explicit TensorOperands(const MachineOp &node)
-        : rows(constant(node.operands[0])), columns(constant(node.operands[1])),
-          k(constant(node.operands[2])), a_is_along_k(constant(node.operands[3])),
-          b_is_along_k(constant(node.operands[4])), is_bfloat(constant(node.operands[5])),
-          a_panel(constant(node.operands[6])), b_panel(constant(node.operands[7])),
-          accumulators(node.operands[8]) {}
-    const char *type() const { return is_bfloat ? "bf16" : "f16"; }
-
-    int64_t rows, columns, k;
-    bool a_is_along_k, b_is_along_k, is_bfloat;
-    int64_t a_panel, b_panel;  // elements
-    Expr accumulators;
-    static constexpr size_t count = 9;  // before the places
-};
+const char *type_of(const TensorOperation &t) { return t.element.is_bfloat() ? "bf16" : "f16"; }
 
 }  // namespace
 
@@ -204,21 +190,18 @@ std::array<Value *, 4> KernelEmitter::load_fragment(const Expr &place, bool tran
 
 void KernelEmitter::mma(const MachineOp &node) {
     MemoScope forget(*this);
-    const TensorOperands t(node);
+    const auto t = TensorOperation::of(node);
     const int64_t steps = t.k / 16, m_tiles = t.rows / 16, n_pairs = t.columns / 16;
     const std::vector<Value *> all = accumulator_places(t.accumulators, t.rows * t.columns / 32);
-    const std::string text = str("mma.sync.aligned.m16n8k16.row.col.f32.", t.type(), ".", t.type(),
-                                 ".f32 {", registers(0, 4), "}, {", registers(8, 4), "}, {",
-                                 registers(12, 2), "}, {", registers(0, 4), "};");
+    const std::string text = str("mma.sync.aligned.m16n8k16.row.col.f32.", type_of(t), ".",
+                                 type_of(t), ".f32 {", registers(0, 4), "}, {", registers(8, 4),
+                                 "}, {", registers(12, 2), "}, {", registers(0, 4), "};");
     for (int64_t k = 0; k < steps; k++) {
         std::vector<std::array<Value *, 4>> a, of_b;
         for (int64_t m = 0; m < m_tiles; m++)
-            a.push_back(load_fragment(
-                node.operands[size_t(TensorOperands::count + k * m_tiles + m)], !t.a_is_along_k));
+            a.push_back(load_fragment(t.a[size_t(k * m_tiles + m)], !t.a_is_along_k));
         for (int64_t n = 0; n < n_pairs; n++)
-            of_b.push_back(load_fragment(
-                node.operands[size_t(TensorOperands::count + steps * m_tiles + k * n_pairs + n)],
-                !t.b_is_along_k));
+            of_b.push_back(load_fragment(t.b[size_t(k * n_pairs + n)], !t.b_is_along_k));
         for (int64_t m = 0; m < m_tiles; m++) {
             for (int64_t n = 0; n < 2 * n_pairs; n++) {
                 const auto first = size_t(m * t.columns / 2 + n * 4);
@@ -243,19 +226,16 @@ Value *KernelEmitter::matrix_descriptor(const Expr &place, bool is_along_k, int6
 
 void KernelEmitter::wgmma(const MachineOp &node) {
     MemoScope forget(*this);
-    const TensorOperands t(node);
+    const auto t = TensorOperation::of(node);
     const int64_t steps = t.k / 16, m_tiles = t.rows / 64, count = t.columns / 2;
     const std::vector<Value *> all = accumulator_places(t.accumulators, m_tiles * count);
     std::vector<Value *> a, of_b;
-    for (int64_t i = 0; i < steps * m_tiles; i++)
-        a.push_back(matrix_descriptor(node.operands[size_t(TensorOperands::count + i)],
-                                      t.a_is_along_k, t.a_panel * 2));
-    for (int64_t k = 0; k < steps; k++)
-        of_b.push_back(
-            matrix_descriptor(node.operands[size_t(TensorOperands::count + steps * m_tiles + k)],
-                              t.b_is_along_k, t.b_panel * 2));
+    for (const Expr &place : t.a)
+        a.push_back(matrix_descriptor(place, t.a_is_along_k, t.a_panel * 2));
+    for (const Expr &place : t.b)
+        of_b.push_back(matrix_descriptor(place, t.b_is_along_k, t.b_panel * 2));
     const std::string text =
-        str("wgmma.mma_async.sync.aligned.m64n", t.columns, "k16.f32.", t.type(), ".", t.type(),
+        str("wgmma.mma_async.sync.aligned.m64n", t.columns, "k16.f32.", type_of(t), ".", type_of(t),
             " {", registers(0, count), "}, $", 2 * count, ", $", 2 * count + 1, ", 1, 1, 1, ",
             int(!t.a_is_along_k), ", ", int(!t.b_is_along_k), ";");
     assembly("wgmma.fence.sync.aligned;", "~{memory}", b.getVoidTy(), {});

@@ -6,6 +6,7 @@
 #include "ir/visitor.h"
 #include "lower/gpu/pipeline_copies.h"
 #include "lower/loops/likely.h"
+#include <array>
 
 namespace tessera::lower {
 
@@ -166,41 +167,44 @@ Substitution lets_within(const Stmt &body) {
     return lets;
 }
 
-// Adds the places that each thread reads for ldmatrix.x4: a row of one of four matrices of 8 x 8
-// elements.
-void add_fragments(std::vector<Expr> &operands, const TensorizedStage &stage, const Matrix &a,
+// Returns the place of the row that each thread gives to ldmatrix.x4, for the fragment of an
+// operand that begins at this row (or column) and k. `fragment`: its layout, in which `own` is that
+// row.
+Expr place_of_row(const Matrix &matrix, const TensorizedStage &stage, const Layout &fragment,
+                  std::string_view own, int64_t first_own, int64_t first_k) {
+    const Instruction load = ldmatrix_x4(Float(16), !matrix.is_along_k());
+    const Layout loaded = compose(inverse(fragment), load.operand("F").layout);
+    const std::vector<Expr> first_of_row = {stage.lane / 8, stage.lane % 8, 0};
+    const auto coordinate = [&](std::string_view name) {
+        return value_of(*loaded.output(name), loaded.coordinates, first_of_row);
+    };
+    return matrix.place(coordinate(own) + int32_t(first_own), coordinate("k") + int32_t(first_k));
+}
+
+void add_fragments(TensorOperation &t, const TensorizedStage &stage, const Matrix &a,
                    const Matrix &b) {
-    const Expr matrix = stage.lane / 8, row = stage.lane % 8;
-    const int32_t steps = stage.sum_count / 16;
-    for (int32_t k = 0; k < steps; k++) {
-        for (int32_t m = 0; m < stage.row_count / 16; m++) {
-            const Expr second = matrix % 2 * 8, third = matrix / 2 * 8;
-            operands.push_back(a.is_along_k() ? a.place(second + row + m * 16, third + k * 16)
-                                              : a.place(second + m * 16, third + row + k * 16));
-        }
-    }
-    for (int32_t k = 0; k < steps; k++) {
-        for (int32_t n = 0; n < stage.column_count / 16; n++) {
-            const Expr second = matrix % 2 * 8, third = matrix / 2 * 8;
-            operands.push_back(b.is_along_k() ? b.place(third + row + n * 16, second + k * 16)
-                                              : b.place(third + n * 16, second + row + k * 16));
-        }
+    constexpr std::array<int64_t, 2> square = {16, 16};
+    const Instruction mma = mma_m16n8k16(t.element);
+    const Layout of_a = mma.operand("A").layout,
+                 of_b = tiled(mma.operand("B").layout, square, "register");
+    for (int64_t k = 0; k < t.k; k += 16) {
+        for (int64_t i = 0; i < t.rows; i += 16)
+            t.a.push_back(place_of_row(a, stage, of_a, "i", i, k));
+        for (int64_t j = 0; j < t.columns; j += 16)
+            t.b.push_back(place_of_row(b, stage, of_b, "j", j, k));
     }
 }
 
-void add_tiles(std::vector<Expr> &operands, const TensorizedStage &stage, const Matrix &a,
-               const Matrix &b) {
-    const int32_t steps = stage.sum_count / 16;
-    for (int32_t k = 0; k < steps; k++) {
-        for (int32_t m = 0; m < stage.row_count / 64; m++)
-            operands.push_back(a.place(m * 64, k * 16));
+void add_tiles(TensorOperation &t, const Matrix &a, const Matrix &b) {
+    for (int32_t k = 0; k < t.k; k += 16) {
+        for (int32_t i = 0; i < t.rows; i += 64) t.a.push_back(a.place(i, k));
+        t.b.push_back(b.place(0, k));
     }
-    for (int32_t k = 0; k < steps; k++) operands.push_back(b.place(0, k * 16));
 }
 
 }  // namespace
 
-std::vector<Expr> tensor_operands(const TensorizedStage &stage, const Stmt &body) {
+TensorOperation tensor_operands(const TensorizedStage &stage, const Stmt &body) {
     const Product product(stage);
     const Substitution lets = lets_within(body);
     const auto uses_row = [&](const Call &c) {
@@ -225,18 +229,22 @@ std::vector<Expr> tensor_operands(const TensorizedStage &stage, const Stmt &body
                                panel_elements, " of them for each instruction, and not ",
                                stage.column_count));
     }
-    const Expr accumulators =
-        call(Handle(), Intrinsic::address_of,
-             {Call::make(Float(32), stage.update.func, CallKind::Func, 0, {0})});
-    std::vector<Expr> operands = {
-        stage.row_count,          stage.column_count,       stage.sum_count,
-        int(a.is_along_k()),      int(b.is_along_k()),      int(product.a->type.is_bfloat()),
-        is_wgmma ? a.panel() : 0, is_wgmma ? b.panel() : 0, accumulators};
+    TensorOperation t{.rows = stage.row_count,
+                      .columns = stage.column_count,
+                      .k = stage.sum_count,
+                      .element = product.a->type,
+                      .a_is_along_k = a.is_along_k(),
+                      .b_is_along_k = b.is_along_k(),
+                      .a_panel = is_wgmma ? a.panel() : 0,
+                      .b_panel = is_wgmma ? b.panel() : 0,
+                      .accumulators =
+                          call(Handle(), Intrinsic::address_of,
+                               {Call::make(Float(32), stage.update.func, CallKind::Func, 0, {0})})};
     if (is_wgmma)
-        add_tiles(operands, stage, a, b);
+        add_tiles(t, a, b);
     else
-        add_fragments(operands, stage, a, b);
-    return operands;
+        add_fragments(t, stage, a, b);
+    return t;
 }
 
 }  // namespace tessera::lower

@@ -76,14 +76,14 @@ private:
     Stmt around_tensorized(const Stmt &body) {
         if (const auto *let = body.as<LetStmt>())
             return let->with<&LetStmt::body>(around_tensorized(let->body));
-        std::vector<Expr> operands =
+        const TensorOperation operation =
             tensor_operands({*nest.instruction, *nest.stage, *nest.rows, *nest.columns, *nest.sum,
                              int32_t(nest.count(nest.rows)), int32_t(nest.count(nest.columns)),
                              int32_t(nest.count(nest.sum)), int32_variable(lane), storage, lets},
                             body);
         const auto op =
             nest.instruction->loops == LoopKind::MMA ? MachineOpKind::mma : MachineOpKind::wgmma;
-        return MachineOp::make(op, std::move(operands), Mutator::operator()(body));
+        return MachineOp::make(op, operation.operands(), Mutator::operator()(body));
     }
     LoopKind element_loops() const {
         return nest.is_tensorized ? LoopKind::Serial : LoopKind::Unrolled;

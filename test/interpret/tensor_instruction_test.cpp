@@ -1,0 +1,200 @@
+// Tensor operations in the oracle, which runs the instructions by their own meaning: whoever gives
+// them other operands than the loops that they stand for use is told so.
+#include "base/float16.h"
+#include "interpret/statement.h"
+#include "ir/instruction.h"
+#include "ir/parser.h"
+#include "ir/tensor_operation.h"
+#include "runtime/tessera_runtime.h"
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::ir;
+using namespace tessera::interpret;
+
+namespace {
+
+// 16 x 16 sums of 16 products by a warp. Both operands lie along k.
+constexpr const char *by_mma =
+    "    gpu_block for n in [0, +1):\n"
+    "        allocate sa: float16[256] in GPUShared\n"
+    "        allocate sb: float16[256] in GPUShared\n"
+    "        gpu_thread for t in [0, +32):\n"
+    "            for i in [0, +8):\n"
+    "                sa[t*8 + i] = a[t*8 + i]:float16\n"
+    "                sb[t*8 + i] = b[t*8 + i]:float16\n"
+    "            gpu_barrier():int32\n"
+    "            allocate d: float32[8] in Tile\n"
+    "            for q in [0, +8): d[q] = 0.0\n"
+    "            machine_op mma(16, 16, 16, 1, 1, 0, 0, 0, address_of(d[0]), "
+    "address_of(sa[(t/8%2*8 + t%8)*16 + t/16*8]), address_of(sb[(t/16*8 + t%8)*16 + t/8%2*8])):\n"
+    "                for j in [0, +2): for h in [0, +2): for p in [0, +2): for k in [0, +16):\n"
+    "                    d[j*4 + h*2 + p] = d[j*4 + h*2 + p] + float32(sa[(h*8 + t/4)*16 + k]) * "
+    "float32(sb[(j*8 + t%4*2 + p)*16 + k])\n"
+    "            for j in [0, +2): for h in [0, +2): for p in [0, +2):\n"
+    "                out[(h*8 + t/4)*16 + j*8 + t%4*2 + p] = d[j*4 + h*2 + p]\n";
+
+// 64 x 16 sums of 16 products by a warpgroup, in panels of 64 elements.
+constexpr const char *by_wgmma =
+    "    gpu_block for n in [0, +1):\n"
+    "        allocate sa: float16[4096] in GPUShared\n"
+    "        allocate sb: float16[1024] in GPUShared\n"
+    "        gpu_thread for t in [0, +128):\n"
+    "            for i in [0, +32): sa[t*32 + i] = a[t*32 + i]:float16\n"
+    "            for i in [0, +8): sb[t*8 + i] = b[t*8 + i]:float16\n"
+    "            gpu_barrier():int32\n"
+    "            allocate d: float32[8] in Tile\n"
+    "            for q in [0, +8): d[q] = 0.0\n"
+    "            for s in [0, +2):\n"
+    "                machine_op wgmma(64, 16, 16, 1, 1, 0, 4096, 1024, address_of(d[0]), "
+    "address_of(sa[s*16]), address_of(sb[s*16])):\n"
+    "                    for j in [0, +2): for h in [0, +2): for p in [0, +2): for k in [0, +16):\n"
+    "                        d[j*4 + h*2 + p] = d[j*4 + h*2 + p] + "
+    "float32(sa[(t/32*16 + h*8 + t%32/4)*64 + s*16 + k]) * "
+    "float32(sb[(j*8 + t%4*2 + p)*64 + s*16 + k])\n"
+    "            tensor_wait(0, address_of(d[0]))\n"
+    "            for j in [0, +2): for h in [0, +2): for p in [0, +2):\n"
+    "                out[(t/32*16 + h*8 + t%32/4)*16 + j*8 + t%4*2 + p] = d[j*4 + h*2 + p]\n";
+
+std::string with(std::string text, const std::string &before, const std::string &after) {
+    const size_t at = text.find(before);
+    REQUIRE_MESSAGE(at != std::string::npos, before);
+    return text.replace(at, before.size(), after);
+}
+
+struct Matrices {
+    std::vector<float16_t> a = std::vector<float16_t>(4096), b = a;
+    std::vector<float> out = std::vector<float>(4096, -1.0f);
+
+    Matrices() {
+        for (size_t i = 0; i < a.size(); i++) {
+            a[i] = float16_t(float((i * 7 + i / 16 * 3) % 11) - 5.0f);
+            b[i] = float16_t(float((i * 5 + i / 16) % 13) - 6.0f);
+        }
+    }
+    void run(const std::string &body) {
+        void *const hosts[] = {out.data(), a.data(), b.data()};
+        tessera_dimension_t dim{0, 4096, 1, 0};
+        tessera_buffer_t buffers[3] = {};
+        for (size_t i = 0; i < 3; i++) {
+            buffers[i].host = static_cast<uint8_t *>(hosts[i]);
+            buffers[i].type = {tessera_type_float, uint8_t(i ? 16 : 32), 1};
+            buffers[i].dimensions = 1;
+            buffers[i].dim = &dim;
+        }
+        const Module m = parse_module("module \"m\"\nfunc \"f\"(out: output float32[1], a: input "
+                                      "float16[1], b: input float16[1]):\n" +
+                                      body);
+        void *args[] = {&buffers[0], &buffers[1], &buffers[2]};
+        StatementOptions options;
+        options.module = &m;
+        options.outputs_have_values = true;
+        CHECK(run_statement(m.functions[0], args, options) == 0);
+    }
+    float sum(size_t row, size_t column, size_t pitch, size_t k_extent) const {
+        float all = 0;
+        for (size_t k = 0; k < k_extent; k++)
+            all += float(a[row * pitch + k]) * float(b[column * pitch + k]);
+        return all;
+    }
+};
+
+std::string refused(const std::string &body) {
+    try {
+        Matrices().run(body);
+    } catch (const Error &e) {
+        return e.what();
+    }
+    return "";
+}
+bool is_seen(const std::string &body) {
+    return refused(body).find("and the loops that it stands for compute") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_SUITE("tensor instructions") {
+    TEST_CASE("are rows that do not contradict themselves") {
+        for (const Type element : {Float(16), BFloat(16)}) {
+            verify(mma_m16n8k16(element));
+            verify(ldmatrix_x4(element, false));
+            verify(ldmatrix_x4(element, true));
+            for (int64_t columns = 8; columns <= 256; columns += 8) {
+                verify(wgmma_m64k16(element, columns, {true, 0}, {true, 0}));
+                if (columns % 64 == 0)
+                    verify(wgmma_m64k16(element, columns, {false, 1024}, {false, 1024}));
+            }
+        }
+        Instruction wrong = mma_m16n8k16(Float(16));
+        wrong.operands[1].layout = parse_layout("i:16 k:8 -> thread(i) register(k)");
+        CHECK_THROWS_WITH_AS(verify(wrong), doctest::Contains("A has another extent of k"),
+                             InternalError);
+        wrong.operands[1].layout = parse_layout("i:16 k:16 -> thread(i/2) register(k)");
+        CHECK_THROWS_WITH_AS(verify(wrong), doctest::Contains("two elements in one place"),
+                             InternalError);
+        wrong.operands[1].layout = parse_layout("i:16 k:16 -> thread(i*4 + k%4) register(k/4)");
+        CHECK_THROWS_WITH_AS(verify(wrong), doctest::Contains("more than 32 threads"),
+                             InternalError);
+        wrong.operands[1].layout = parse_layout("k:16 i:16 -> thread(i) register(k)");
+        CHECK_THROWS_WITH_AS(verify(wrong), doctest::Contains("other coordinates in its meaning"),
+                             InternalError);
+        wrong.operands[1].layout = parse_layout("i:16 k:16 -> element(i*16 + k)");
+        CHECK_THROWS_WITH_AS(verify(wrong), doctest::Contains("another kind of place"),
+                             InternalError);
+    }
+    TEST_CASE("compute what the loops do that they stand for") {
+        Matrices mma;
+        mma.run(by_mma);
+        for (size_t i = 0; i < 16; i++) {
+            for (size_t j = 0; j < 16; j++) CHECK(mma.out[i * 16 + j] == mma.sum(i, j, 16, 16));
+        }
+        Matrices wgmma;
+        wgmma.run(by_wgmma);
+        for (size_t i = 0; i < 64; i++) {
+            for (size_t j = 0; j < 16; j++) CHECK(wgmma.out[i * 16 + j] == wgmma.sum(i, j, 64, 32));
+        }
+    }
+    TEST_CASE("of mma are seen to have wrong rows, orders, types or operands") {
+        const char *const a = "sa[(t/8%2*8 + t%8)*16 + t/16*8]",
+                          *const b = "sb[(t/16*8 + t%8)*16 + t/8%2*8]";
+        CHECK(is_seen(with(by_mma, a, "sa[(t/16*8 + t%8)*16 + t/8%2*8]")));  // quarters exchanged
+        CHECK(is_seen(with(by_mma, a, "sa[(t/8%2*8 + (7 - t%8))*16 + t/16*8]")));
+        CHECK(is_seen(with(by_mma, a, "sa[0]")));
+        CHECK(is_seen(with(by_mma, b, "sb[(t/8%2*8 + t%8)*16 + t/16*8]")));
+        CHECK(is_seen(with(with(by_mma, a, "sb[(t/8%2*8 + t%8)*16 + t/16*8]"), b,
+                           "sa[(t/16*8 + t%8)*16 + t/8%2*8]")));
+        CHECK(is_seen(with(by_mma, "16, 16, 16, 1, 1, 0", "16, 16, 16, 0, 1, 0")));
+        CHECK(is_seen(with(by_mma, "16, 16, 16, 1, 1, 0", "16, 16, 16, 1, 0, 0")));
+        CHECK(is_seen(with(by_mma, "16, 16, 16, 1, 1, 0", "16, 16, 16, 1, 1, 1")));
+        CHECK(is_seen(with(by_mma, "* float32(sb", "* 2.0 * float32(sb")));
+        CHECK(is_seen(with(by_mma, "float32(sa[(h*8 + t/4)*16", "float32(sa[(h*8 + t/8)*16")));
+        CHECK_THROWS_AS(Matrices().run(with(by_mma, str(", address_of(", b, ")").c_str(), "")),
+                        InternalError);
+        CHECK(refused(with(by_mma, a, "sa[t]")).find("misaligned access: ldmatrix loads a row") !=
+              std::string::npos);
+        CHECK(refused(with(by_mma, a, "sa[t/8*64 + t%8*32]"))
+                  .find("out of bounds: ldmatrix loads a row") != std::string::npos);
+    }
+    TEST_CASE("of mma wait for all threads of the warp") {
+        CHECK(refused(with(by_mma, "            machine_op", "            if t < 31: machine_op"))
+                  .find("threads that run mma.m16n8k16.float32.float16 together") !=
+              std::string::npos);
+        CHECK_FALSE(refused(with(by_mma, "            gpu_barrier():int32\n", "")).empty());
+    }
+    TEST_CASE("of wgmma are seen to have wrong places, orders, types or operands") {
+        CHECK(is_seen(with(by_wgmma, "address_of(sa[s*16])", "address_of(sa[s*8])")));
+        CHECK(is_seen(with(by_wgmma, "address_of(sb[s*16])", "address_of(sb[64 + s*16])")));
+        CHECK(is_seen(with(with(by_wgmma, "address_of(sa[", "address_of(sb["),
+                           ", address_of(sb[s*16]))", ", address_of(sa[s*16]))")));
+        CHECK(is_seen(with(by_wgmma, "64, 16, 16, 1, 1, 0", "64, 16, 16, 0, 1, 0")));
+        CHECK(is_seen(with(by_wgmma, "64, 16, 16, 1, 1, 0", "64, 16, 16, 1, 0, 0")));
+        CHECK(is_seen(with(by_wgmma, "64, 16, 16, 1, 1, 0", "64, 16, 16, 1, 1, 1")));
+        CHECK(refused(with(by_wgmma, "address_of(sa[s*16])", "address_of(sa[t%2*8])"))
+                  .find("give it other places of an operand") != std::string::npos);
+    }
+    TEST_CASE("of wgmma give their sums to those who have waited") {
+        CHECK_FALSE(
+            refused(with(by_wgmma, "            tensor_wait(0, address_of(d[0]))\n", "")).empty());
+        CHECK_FALSE(refused(with(by_wgmma, "tensor_wait(0", "tensor_wait(1")).empty());
+    }
+}
