@@ -14,7 +14,9 @@
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_name.h"
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <ranges>
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -48,7 +50,12 @@ class ShareNest final : public Mutator {
 public:
     ShareNest(const TileNest &nest, const Tiles &tiles, const Realizations &storage,
               const LetScope &lets)
-        : nest(nest), tiles(tiles), storage(storage), lets(lets), lane(Symbol::fresh("lane")) {}
+        : nest(nest), tiles(tiles), storage(storage), lets(lets), lane(Symbol::fresh("lane")) {
+        const Layout elements = inverse(
+            accumulators(*nest.instruction, nest.count(nest.rows), nest.count(nest.columns)));
+        rows = digits_of("i", "row", elements, int32_variable(lane));
+        columns = digits_of("j", "column", elements, int32_variable(lane));
+    }
 
     Stmt operator()(const For &outermost) { return visit(outermost); }
 
@@ -92,41 +99,85 @@ private:
         return For::make(name, 0, int32_t(extent), element_loops(), Partition::Never, body);
     }
     Stmt over_rows(const For &loop) {
-        const Stmt body = Mutator::operator()(loop.body);
-        const Expr row = int32_variable(tile_row) * nest.instruction->rows +
-                         first_row(int32_variable(lane)) + int32_variable(half) * 8 + loop.min;
-        const Stmt one = over(half, 2, LetStmt::make(loop.name, row, body));
-        return over(tile_row, nest.count(&loop) / nest.instruction->rows, one);
+        Stmt s = LetStmt::make(loop.name, element(rows) + loop.min, Mutator::operator()(loop.body));
+        for (const DigitLoop &l : std::views::reverse(rows.loops)) s = over(l.name, l.extent, s);
+        return s;
     }
     Stmt over_columns(const For &loop) {
-        const Stmt body = Mutator::operator()(loop.body);
-        const Expr column = int32_variable(block) * 8 + first_column(int32_variable(lane)) +
-                            int32_variable(pair) + loop.min;
-        const int64_t blocks = nest.count(&loop) / 8;
-        const Stmt one = over(pair, 2, LetStmt::make(loop.name, column, body));
-        if (!stores_quads(loop)) return over(block, blocks, one);
+        Stmt s =
+            LetStmt::make(loop.name, element(columns) + loop.min, Mutator::operator()(loop.body));
+        if (!stores_quads(loop)) {
+            for (const DigitLoop &l : std::views::reverse(columns.loops))
+                s = over(l.name, l.extent, s);
+            return s;
+        }
+        const DigitLoop &block = columns.loops[0], &pair = columns.loops[1];
         const Symbol quad = Symbol::fresh("quad"), of_quad = Symbol::fresh("block");
         const Expr number = int32_variable(quad) * 4 + int32_variable(of_quad);
-        const Stmt four = over(of_quad, 4, LetStmt::make(block, number, one));
-        return over(quad, blocks / 4,
+        const Stmt four =
+            over(of_quad, 4, LetStmt::make(block.name, number, over(pair.name, pair.extent, s)));
+        return over(quad, block.extent / 4,
                     MachineOp::make(MachineOpKind::store_quads, {int32_variable(lane)}, four));
     }
     // Columns of the Tile are dense in what is stored, 16 bytes for four threads that each have two
     // of eight.
     bool stores_quads(const For &columns) const {
-        const bool fits =
-            nest.is_store && nest.count(&columns) % 32 == 0 && nest.stage->values.size() == 1 &&
-            nest.stage->values[0].type().bits() == 16 && !nest.stage->predicate.defined();
+        const bool is_in_pairs = this->columns.loops.size() == 2 &&
+                                 this->columns.loops[1].extent == 2 &&
+                                 this->columns.loops[0].of_element == 8;
+        const bool fits = is_in_pairs && nest.is_store && nest.count(&columns) % 32 == 0 &&
+                          nest.stage->values.size() == 1 &&
+                          nest.stage->values[0].type().bits() == 16 &&
+                          !nest.stage->predicate.defined();
         bool is_innermost = true;
         for_each_node(columns.body, [&](const For &) { is_innermost = false; });
         for_each_node(columns.body, [&](const IfThenElse &) { is_innermost = false; });
         return fits && is_innermost;
     }
 
+    // A loop over the values of a digit of the registers' number, which is a digit of a row or
+    // column, too.
+    struct DigitLoop {
+        Symbol name;
+        int64_t extent, of_register, of_element;  // the last two: its weights
+    };
+    // Rows or columns, as a sum of what the thread's number makes of them and these loops.
+    struct Digits {
+        Expr of_thread;
+        std::vector<DigitLoop> loops;  // outermost first
+    };
+    static Digits digits_of(std::string_view coordinate, const char *name, const Layout &elements,
+                            const Expr &lane) {
+        LayoutOutput by_thread, by_register;
+        for (const LayoutDigit &d : elements.output(coordinate)->digits) {
+            const bool is_of_thread = elements.coordinates[d.coordinate].name == "thread";
+            (is_of_thread ? by_thread : by_register).digits.push_back(d);
+        }
+        std::ranges::sort(by_register.digits, std::greater(), &LayoutDigit::stride);
+        const Expr element[] = {lane, lane};  // only the digits of the thread are asked for
+        Digits found{value_of(by_thread, elements.coordinates, element), {}};
+        for (const LayoutDigit &d : by_register.digits) {
+            const std::string text = d.stride == 1 ? name : str(name, "_by_", d.stride);
+            found.loops.push_back({Symbol::fresh(text), d.extent, d.divisor, d.stride});
+        }
+        return found;
+    }
+    static Expr element(const Digits &digits) {
+        Expr sum = digits.of_thread;
+        for (const DigitLoop &l : digits.loops)
+            sum = sum + int32_variable(l.name) * int32_t(l.of_element);
+        return sum;
+    }
     Expr accumulator() const {
-        const int64_t of_rows = nest.count(nest.columns) / 2;
-        return int32_variable(tile_row) * int32_t(of_rows) + int32_variable(block) * 4 +
-               int32_variable(half) * 2 + int32_variable(pair);
+        std::vector<DigitLoop> all = rows.loops;
+        all.insert(all.end(), columns.loops.begin(), columns.loops.end());
+        std::ranges::sort(all, std::greater(), &DigitLoop::of_register);
+        Expr sum;
+        for (const DigitLoop &l : all) {
+            const Expr digit = int32_variable(l.name) * int32_t(l.of_register);
+            sum = sum.defined() ? sum + digit : digit;
+        }
+        return sum.defined() ? sum : Expr(0);
     }
     Expr visit(const Call &c) override {
         Expr e = Mutator::visit(c);
@@ -143,8 +194,8 @@ private:
     const Tiles &tiles;
     const Realizations &storage;
     const LetScope &lets;
-    const Symbol lane, tile_row = Symbol::fresh("tile_row"), half = Symbol::fresh("half"),
-                       block = Symbol::fresh("block"), pair = Symbol::fresh("pair");
+    const Symbol lane;
+    Digits rows, columns;
 };
 
 class ShareTiles final : public Mutator {

@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
+#include "ir/tensor_operation.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -36,8 +37,12 @@ std::optional<int64_t> step_of(const Expr &coordinate, const For &loop) {
     return as_const_int(algebra::simplify(next - coordinate));
 }
 
-Expr first_row(const Expr &lane) { return lane / 32 * 16 + lane % 32 / 4; }
-
-Expr first_column(const Expr &lane) { return lane % 4 * 2; }
+Layout accumulators(const TensorInstructionInfo &instruction, int64_t rows, int64_t columns) {
+    TensorOperation operation;
+    operation.rows = rows;
+    operation.columns = columns;
+    return operation.accumulator_layout(instruction.loops == LoopKind::MMA ? MachineOpKind::mma
+                                                                           : MachineOpKind::wgmma);
+}
 
 }  // namespace tessera::lower

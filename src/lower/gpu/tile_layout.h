@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/enums.h"
+#include "ir/layout.h"
 #include "ir/nodes.h"
 #include <optional>
 
@@ -8,10 +9,7 @@
 namespace tessera::lower {
 
 // A family of instructions D += A * B of matrices, D of float32, A and B of 16 bits. Each
-// instruction does a loop nest over rows, columns and k. The thread with the number `lane` has the
-// elements of D in row first_row(lane) + 8 * h and column 8 * j + first_column(lane) + i, as
-// accumulator 4 * j + 2 * h + i, for all j, h < 2 and i < 2 (PTX ISA, fragments of m16n8k16 and of
-// wgmma).
+// instruction does a loop nest over rows, columns and k.
 struct TensorInstructionInfo {
     LoopKind loops;    // that it stands for
     LoopKind threads;  // loops whose iterations run it
@@ -30,7 +28,7 @@ const TensorInstructionInfo *tensor_instruction_of_threads(LoopKind threads);
 // depends on the iteration.
 std::optional<int64_t> step_of(const ir::Expr &coordinate, const ir::For &loop);
 
-ir::Expr first_row(const ir::Expr &lane);     // within the rows of one instruction
-ir::Expr first_column(const ir::Expr &lane);  // within 8 columns
+// Returns where a tile of so many rows and columns lies: from i and j to (thread, register).
+ir::Layout accumulators(const TensorInstructionInfo &instruction, int64_t rows, int64_t columns);
 
 }  // namespace tessera::lower
