@@ -162,10 +162,13 @@ private:
         }
         return found;
     }
+    static Expr times(const Expr &e, int64_t weight) {
+        return weight == 1 ? e : e * int32_t(weight);
+    }
     static Expr element(const Digits &digits) {
         Expr sum = digits.of_thread;
         for (const DigitLoop &l : digits.loops)
-            sum = sum + int32_variable(l.name) * int32_t(l.of_element);
+            sum = sum + times(int32_variable(l.name), l.of_element);
         return sum;
     }
     Expr accumulator() const {
@@ -174,7 +177,7 @@ private:
         std::ranges::sort(all, std::greater(), &DigitLoop::of_register);
         Expr sum;
         for (const DigitLoop &l : all) {
-            const Expr digit = int32_variable(l.name) * int32_t(l.of_register);
+            const Expr digit = times(int32_variable(l.name), l.of_register);
             sum = sum.defined() ? sum + digit : digit;
         }
         return sum.defined() ? sum : Expr(0);
