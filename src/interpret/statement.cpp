@@ -153,9 +153,7 @@ bool meets_in_cluster(const Stmt &s) {
 // Threads that run instructions together wait for one another.
 bool has_tensor_operation(const Stmt &s) {
     bool any = false;
-    for_each_node(s, [&](const MachineOp &op) {
-        any |= op.op == MachineOpKind::mma || op.op == MachineOpKind::wgmma;
-    });
+    for_each_node(s, [&](const MachineOp &op) { any |= is_tensor_operation(op.op); });
     return any;
 }
 bool has_barrier(const Stmt &s) {

@@ -2,16 +2,11 @@
 #include "base/error.h"
 #include "ir/operators.h"
 #include <array>
+#include <optional>
 
 namespace tessera::ir {
 
 namespace {
-
-int64_t constant(const Expr &e) {
-    const auto value = as_const_int(e);
-    if (!value) throw InternalError("an operand of a tensor operation is no constant");
-    return *value;
-}
 
 // Rows and columns that the instructions of a kind do at a time. An ldmatrix.x4 brings B for two
 // instructions mma.
@@ -25,34 +20,80 @@ Step step_of(MachineOpKind op) {
     throw InternalError("no tensor operation");
 }
 
+// Returns the type of the element whose place the operand is; none if it is no place.
+std::optional<Type> type_at(const Expr &place) {
+    const Expr *e = &place;
+    while (const Let *let = e->as<Let>()) e = &let->body;
+    const auto *c = e->as<IntrinsicCall>();
+    if (!c || c->op != Intrinsic::address_of || c->args.size() != 1) return std::nullopt;
+    return c->args[0].type().element_of();
+}
+
+// Operands that say how many or which, and no places.
+using Numbers = std::array<int64_t, TensorOperation::first_place - 1>;
+std::optional<Numbers> numbers_of(const std::vector<Expr> &operands) {
+    if (operands.size() < TensorOperation::first_place) return std::nullopt;
+    Numbers all;
+    for (size_t i = 0; i < all.size(); i++) {
+        const auto value = as_const_int(operands[i]);
+        if (!value) return std::nullopt;
+        all[i] = *value;
+    }
+    return all;
+}
+
+size_t places_of_a(const TensorOperation &t, const Step &step) {
+    return size_t(t.k / step.k * (t.rows / step.rows));
+}
+size_t places_of_b(const TensorOperation &t, const Step &step) {
+    return size_t(t.k / step.k * (step.has_place_for_columns ? t.columns / step.columns : 1));
+}
+
+TensorOperation with_numbers(const Numbers &n) {
+    TensorOperation t;
+    t.rows = n[0];
+    t.columns = n[1];
+    t.k = n[2];
+    t.a_is_along_k = n[3] != 0;
+    t.b_is_along_k = n[4] != 0;
+    t.element = n[5] != 0 ? BFloat(16) : Float(16);
+    t.a_panel = n[6];
+    t.b_panel = n[7];
+    return t;
+}
+
 }  // namespace
 
-TensorOperation TensorOperation::of(const MachineOp &node) {
-    const Step step = step_of(node.op);
-    const std::vector<Expr> &all = node.operands;
-    if (all.size() < first_place) throw InternalError("a tensor operation without its operands");
-    TensorOperation t;
-    t.rows = constant(all[0]);
-    t.columns = constant(all[1]);
-    t.k = constant(all[2]);
-    t.a_is_along_k = constant(all[3]) != 0;
-    t.b_is_along_k = constant(all[4]) != 0;
-    t.element = constant(all[5]) != 0 ? BFloat(16) : Float(16);
-    t.a_panel = constant(all[6]);
-    t.b_panel = constant(all[7]);
-    t.accumulators = all[8];
-    const auto places_of_a = size_t(t.k / step.k * (t.rows / step.rows));
-    const auto places_of_b =
-        size_t(t.k / step.k * (step.has_place_for_columns ? t.columns / step.columns : 1));
-    const bool fits = t.rows > 0 && t.columns > 0 && t.k > 0 && t.rows % step.rows == 0 &&
-                      t.columns % step.columns == 0 && t.k % step.k == 0 &&
-                      all.size() == first_place + places_of_a + places_of_b;
-    if (!fits)
-        throw InternalError(str("a tensor operation of ", t.rows, " x ", t.columns, " x ", t.k,
-                                " with ", all.size(), " operands"));
-    const auto begin = all.begin() + first_place;
-    t.a.assign(begin, begin + ptrdiff_t(places_of_a));
-    t.b.assign(begin + ptrdiff_t(places_of_a), all.end());
+std::string fault_of(const MachineOp &op) {
+    const Step step = step_of(op.op);
+    const auto numbers = numbers_of(op.operands);
+    if (!numbers) return "a tensor operation has eight constants before its places";
+    const TensorOperation t = with_numbers(*numbers);
+    const auto divides = [](int64_t step, int64_t all) { return all > 0 && all % step == 0; };
+    if (!divides(step.rows, t.rows) || !divides(step.columns, t.columns) || !divides(step.k, t.k))
+        return str("a tensor operation of ", t.rows, " x ", t.columns, " x ", t.k,
+                   ", which its instructions do not divide");
+    const size_t wanted =
+        TensorOperation::first_place + places_of_a(t, step) + places_of_b(t, step);
+    if (op.operands.size() != wanted)
+        return str("a tensor operation with ", op.operands.size(), " operands of ", wanted);
+    for (size_t i = TensorOperation::first_place - 1; i < wanted; i++) {
+        const bool is_sum = i < TensorOperation::first_place;
+        const Type type = is_sum ? Float(32) : t.element;
+        if (type_at(op.operands[i]) != type)
+            return str("operand ", i, " of a tensor operation is no place of ", type);
+    }
+    return "";
+}
+
+TensorOperation TensorOperation::of(const MachineOp &op) {
+    if (const std::string fault = fault_of(op); !fault.empty()) throw InternalError(fault);
+    TensorOperation t = with_numbers(*numbers_of(op.operands));
+    t.accumulators = op.operands[first_place - 1];
+    const auto begin = op.operands.begin() + first_place;
+    const auto end_of_a = begin + ptrdiff_t(places_of_a(t, step_of(op.op)));
+    t.a.assign(begin, end_of_a);
+    t.b.assign(end_of_a, op.operands.end());
     return t;
 }
 

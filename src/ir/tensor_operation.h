@@ -4,6 +4,10 @@
 
 namespace tessera::ir {
 
+constexpr bool is_tensor_operation(MachineOpKind op) {
+    return op == MachineOpKind::mma || op == MachineOpKind::wgmma;
+}
+
 // The operands of a MachineOp mma or wgmma by their names: a product D += A * B of a tile of D, by
 // as many instructions as it takes.
 struct TensorOperation {
@@ -17,7 +21,7 @@ struct TensorOperation {
     // one instruction begins, for each 16 of k and, within, for each 64 rows of A.
     std::vector<Expr> a = {}, b = {};
 
-    // Throws InternalError if the operands are not those of such an operation.
+    // Throws InternalError if the operands are not those of such an operation (fault_of()).
     static TensorOperation of(const MachineOp &op);
     std::vector<Expr> operands() const;
     // The number of the first operand that is a place of A; those of B follow.
@@ -28,5 +32,9 @@ struct TensorOperation {
     // Returns where the elements of D lie: from i and j to (thread, register).
     Layout accumulator_layout(MachineOpKind op) const;
 };
+
+// Says what is wrong with the operands of a MachineOp mma or wgmma: their number, sizes that its
+// instructions do not divide, or places of other types. Empty if they are right.
+std::string fault_of(const MachineOp &op);
 
 }  // namespace tessera::ir

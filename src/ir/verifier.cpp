@@ -4,6 +4,7 @@
 #include "ir/lets.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/tensor_operation.h"
 #include "ir/text.h"
 #include <unordered_map>
 
@@ -531,6 +532,10 @@ void Verifier::check_types(const Stmt &s) const {
         check_region(prefetch->bounds, s);
     } else if (const auto *branch = s.as<IfThenElse>()) {
         require(branch->condition.type().is_scalar(), s, "a condition that is a vector");
+    } else if (const auto *op = s.as<MachineOp>()) {
+        if (!is_tensor_operation(op->op)) return;
+        const std::string fault = fault_of(*op);
+        require(fault.empty(), s, fault);
     }
 }
 

@@ -210,7 +210,9 @@ TEST_SUITE("tensor tiles") {
         const auto beside = [](const char *threads) {
             return str("gpu_block for b in [0, +m):\n    gpu_thread for t in [0, +", threads,
                        "): h[t] = 1.0\n    gpu_thread for lane in [0, +32):\n"
-                       "        machine_op mma(): g[lane] = 2.0\n");
+                       "        machine_op mma(16, 16, 16, 1, 1, 0, 0, 0, "
+                       "address_of(g[lane]:float32), address_of(a[lane]:float16), "
+                       "address_of(a[lane])): g[lane] = 2.0\n");
         };
         CHECK(contains(refusal(canonical_kernels, beside("n")),
                        "has a number of threads along x that is known when it is compiled; here "
@@ -227,7 +229,8 @@ TEST_SUITE("tensor tiles") {
             "            gpu_thread for t in [0, +32): g(t) = s(t, 3, k % 3):float16\n";
         const std::string sum = "            gpu_thread for t in [0, +128):\n"
                                 "                machine_op wgmma(64, 8, 16, 1, 1, 0, 0, 0, "
-                                "address_of(f(0):float32)):\n"
+                                "address_of(f(0):float32), address_of(s(t, 0, k % 3):float16), "
+                                "address_of(s(t, 1, k % 3):float16)):\n"
                                 "                    f(0) = f(0):float32 + 1.0\n";
         const std::string read = "            gpu_thread for t in [0, +128): h(t) = f(0):float32\n";
         nest.replace(nest.find(use), use.size(), sum + read);
