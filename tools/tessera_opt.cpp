@@ -3,7 +3,8 @@
 //     tessera-opt --pass "unroll loops" --pass simplify in.ir
 //
 // The input is statements, or a module, whose functions are worked on one by one but by passes over
-// modules. Passes run for the machine at hand, and know of no schedule: only of what the text says.
+// modules. Passes run for the machine at hand or for --target, and know of no schedule: only of
+// what the text says.
 #include "base/error.h"
 #include "base/large_stack.h"
 #include "ir/parser.h"
@@ -53,13 +54,14 @@ std::string read_all(const std::string &path) {
 struct Options {
     std::string path = "-";
     std::vector<std::string> passes;
+    std::string target = "host";
     bool list = false, verify_input = true;
 };
 
 class Passes {
 public:
     explicit Passes(const Options &options) : options(options) {
-        context.target = get_host_target();
+        context.target = Target(options.target);
     }
     Stmt run(Stmt s) const {
         if (options.verify_input) verify(s, "input");
@@ -120,6 +122,8 @@ int main(int argc, char **argv) {
     app.add_option("input", options.path, "File with IR text; - is the standard input");
     app.add_option("--pass", options.passes, "Run this pass; several run in the order given")
         ->allow_extra_args(false);
+    app.add_option("--target", options.target,
+                   "Machine that the passes run for, as host-cuda-cuda_capability_90");
     app.add_flag("--list", options.list, "Print the names of the passes");
     app.add_flag("!--no-verify-input", options.verify_input, "Do not verify what is read");
     CLI11_PARSE(app, argc, argv);
