@@ -302,6 +302,8 @@ std::optional<Type> type_of_tensor(const dlpack::DataType &t) {
 
 bool is_gpu(int kind) { return kind == dlpack::cuda || kind == dlpack::cuda_managed; }
 
+}  // namespace
+
 void read_tensor(const dlpack::Tensor &t, bool reverse_axes, const What &what, ArrayView &view) {
     const std::optional<Type> type = type_of_tensor(t.type);
     const bool has_size =
@@ -321,6 +323,8 @@ void read_tensor(const dlpack::Tensor &t, bool reverse_axes, const What &what, A
                               t.device.kind, "); CPUs and CUDA's GPUs are known"));
     set_shape(view, {size_t(t.axes), t.shape, t.strides, type->bytes()}, reverse_axes, what);
 }
+
+namespace {
 
 // DLPack's number for a stream: 1 is the default one.
 uint64_t number_of_stream(void *stream) { return stream ? uint64_t(uintptr_t(stream)) : 1; }

@@ -73,6 +73,11 @@ enum class Use {
 // the object has none of these. Throws TypeError, ValueError or what the object itself raises if
 // it is an array that no buffer can stand for.
 bool read_array(nb::handle object, Use use, bool reverse_axes, const What &what, ArrayView &view);
+// Describes a tensor whose memory the caller keeps. It throws as well, and needs no GIL.
+void read_tensor(const dlpack::Tensor &t, bool reverse_axes, const What &what, ArrayView &view);
+// Copies the results of an array on the host to it, after a call that has put it on a device, and
+// frees the memory there.
+void bring_back(ArrayView &view, JITUserContext *context);
 
 // Sees to it that both libraries see what the other has done: what BufferContents::memory of a
 // Buffer holds whose memory Python sees.

@@ -142,12 +142,15 @@ struct ArrayStream {
 };
 
 // The handlers that on_print(), on_trace() and on_error() have set on an object, and a stream, for
-// one run. It is made and destroyed with the GIL.
+// one run. It is made and destroyed with the GIL, unless it is of a stream alone.
 class RunContext {
 public:
     // Those of a JITUserContext that is given come before those of the owner.
     explicit RunContext(nb::handle owner, nb::handle given = {});
     explicit RunContext(const Callable &callable);
+    explicit RunContext(const ArrayStream &s) { set_stream(s); }
+    // Returns true if anybody has ever set a handler.
+    static bool any_handlers();
     // Returns null where there are none.
     JITUserContext *get() { return any ? &context : nullptr; }
     // Lets the call work on this stream, if one is known.
@@ -204,6 +207,7 @@ void bind_buffer(nb::module_ &m);
 void bind_buffer_memory(nb::module_ &m);
 void bind_callable(nb::module_ &m);
 void bind_streams(nb::module_ &m);
+void bind_xla(nb::module_ &m);
 void bind_cache(nb::module_ &m);
 void bind_params(nb::module_ &m);
 void bind_stage(nb::module_ &m);

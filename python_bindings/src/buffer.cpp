@@ -266,6 +266,19 @@ void define_changes(nb::class_<Buffer<>> &c) {
             "f"_a, "Calls f with a list of coordinates for each element.");
 }
 
+// Strides that are too large for 32 bits are smaller than they should be: nothing lies at them.
+Buffer<> make_bounds_query(Type t, const std::vector<int> &sizes) {
+    constexpr int64_t largest = int64_t(1) << 24;
+    BufferContents::Shape shape;
+    int64_t stride = 1;
+    for (int n : sizes) {
+        if (n < 0) throw nb::value_error(str("make_bounds_query: the extent ", n).c_str());
+        shape.push_back({0, n, int32_t(stride), 0});
+        stride = std::min(stride * std::max(n, 1), largest);
+    }
+    return Buffer<>(std::make_shared<BufferContents>(t, std::move(shape), nullptr, ""));
+}
+
 void define_device(nb::class_<Buffer<>> &c) {
     c.def(
          "copy_to_host", [](Buffer<> &b) { bring_to_host(b, here()); },
@@ -396,6 +409,14 @@ void bind_buffer(nb::module_ &m) {
             },
             "type"_a, "width"_a, "height"_a, "channels"_a, "name"_a = "",
             "Allocates x, y, c with the channels of a pixel side by side.")
+        .def_static(
+            "make_bounds_query",
+            [](const TypeLike &t, const std::vector<int> &sizes) {
+                return make_bounds_query(t.get(), sizes);
+            },
+            "type"_a, "sizes"_a,
+            "Makes a Buffer that has a shape and no memory. A Callable that is given one computes "
+            "nothing: it sets the mins and extents of such Buffers to what it would use of them.")
         .def_static(
             "make_with_shape_of",
             [](const Buffer<> &other, const std::string &name) {

@@ -147,14 +147,6 @@ private:
         }
     }
 
-    // Results in memory on a device that a pipeline has allocated for an array on the host.
-    static void bring_back(ArrayView &view, JITUserContext *context) {
-        BufferContents c(view.raw, "array");
-        c.device_ownership = BufferDeviceOwnership::Allocated;
-        view.raw.device = 0;
-        c.copy_to_host(context, {});
-    }
-
     FewOf<CallableArgument, most_on_the_stack> passed;
     FewOf<ArrayView, most_on_the_stack> views;
     FewOf<BufferContents *, most_on_the_stack> buffers;
@@ -287,6 +279,13 @@ void bind_argument(nb::module_ &m) {
 }
 
 }  // namespace
+
+void bring_back(ArrayView &view, JITUserContext *context) {
+    BufferContents c(view.raw, "array");
+    c.device_ownership = BufferDeviceOwnership::Allocated;
+    view.raw.device = 0;
+    c.copy_to_host(context, {});
+}
 
 void bind_callable(nb::module_ &m) {
     bind_argument(m);

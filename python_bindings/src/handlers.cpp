@@ -88,7 +88,7 @@ void print_as_python(JITUserContext *, const char *message) {
 }
 
 constexpr const char *attributes[] = {"_on_print", "_on_trace", "_on_error"};
-bool any_handler = false;  // has ever been set, by anybody
+std::atomic<bool> any_handler = false;  // has ever been set, by anybody
 
 nb::object handler(nb::handle owner, const char *attribute) {
     return owner.is_valid() ? nb::getattr(owner, attribute, nb::none()) : nb::none();
@@ -126,6 +126,8 @@ RunContext::RunContext(nb::handle owner, nb::handle given) {
 
 RunContext::RunContext(const Callable &callable)
     : RunContext(any_handler ? nb::find(callable) : nb::object()) {}
+
+bool RunContext::any_handlers() { return any_handler; }
 
 void copy_handlers(nb::handle from, nb::handle to) {
     if (!any_handler) return;

@@ -21,6 +21,7 @@ NB_MODULE(_tessera, m) {
     bind_handlers(m);
     bind_callable(m);
     bind_streams(m);
+    bind_xla(m);
     bind_cache(m);
     bind_search(m);
     bind_pipeline(m);

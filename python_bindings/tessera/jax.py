@@ -1,4 +1,4 @@
-"""Pipelines as functions of JAX: outside of jit on the memory of its arrays, and inside of jit as callbacks.
+"""Pipelines as functions of JAX, on CPUs and on CUDA's GPUs: on the memory of its arrays, and called by XLA in what jit compiles.
 
 >>> import tessera as ts, tessera.jax                                                             # doctest: +SKIP
 >>> x, im = ts.Var("x"), ts.ImageParam(ts.Float(32), 1, "im")                                     # doctest: +SKIP
@@ -11,9 +11,10 @@ from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Unio
 
 try:
     import jax as _jax
+    import jax.ffi as _ffi
     import jax.numpy as _jnp
 except ImportError as e:
-    raise ImportError("tessera.jax needs JAX, which is not installed here: pip install jax") from e
+    raise ImportError("tessera.jax needs JAX 0.5 or later, which is not installed here: pip install jax") from e
 
 import numpy as _np
 
@@ -26,6 +27,11 @@ from ._op import Derivative as _Derivative, Program as _Program, Shapes as _Shap
 _tessera._no_leak_warnings()
 
 __all__ = ["Op", "op"]
+
+# What XLA calls: it finds the pipeline by its number.
+_TARGET = "tessera_pipeline"
+_ffi.register_ffi_target(_TARGET, _tessera._xla_handler(False), platform="cpu")
+_ffi.register_ffi_target(_TARGET, _tessera._xla_handler(True), platform="CUDA")
 
 
 def _dtype(type_: Any) -> Any:
@@ -55,6 +61,7 @@ class Op:
         self._dtypes = [_dtype(a.type) for a in program.outputs]
         self._shapes = None if sizes_by_caller else _Shapes(program, shape)
         self._derivative: "Optional[Tuple[_Derivative, Op]]" = None
+        self._registered: Optional[int] = None
         self.__name__ = program.name
 
     def __repr__(self) -> str:
@@ -138,38 +145,71 @@ class Op:
     def _shapes_of(self, device: str, given: "List[Any]", sizes: Any) -> Any:
         return self._shapes(device, given) if self._shapes is not None else sizes
 
+    def _callable(self, device: str) -> Any:
+        """Returns the Callable for a device, which XLA asks for, too."""
+        if device not in self._program.devices:
+            other = "a GPU" if device == "cuda" else "the CPU"
+            raise TypeError(f"{self.__name__}: its pipeline is for {', '.join(self._program.devices)}, and its arrays are on {other}: give "
+                            f"op() one for \"{device}\" as well, op({{\"cpu\": ..., \"cuda\": ...}}), or move the arrays, "
+                            f"jax.device_put(array, jax.devices(\"{self._program.devices[0]}\")[0])")
+        return self._program.callable(device)
+
     def _traced(self, given: "List[Any]", sizes: Any) -> Any:
-        device = self._program.devices[0]
+        """Has XLA call the pipeline: with arrays as they are, and with numbers that are known by now as attributes."""
+        program = self._program
+        wanted = "cuda" if _jax.default_backend() in ("gpu", "cuda") else "cpu"
+        device = wanted if wanted in program.devices else program.devices[0]
         shapes = [tuple(int(n) for n in shape) for shape in self._shapes_of(device, given, sizes)]
         results = [_jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in zip(shapes, self._dtypes)]
+        self._compiled(device)
+        operands, numbers = [], ""
+        for i, (value, argument) in enumerate(zip(given, program.inputs)):
+            if i not in self._buffers and not isinstance(value, _jax.core.Tracer):
+                numbers += f"{self._bits(i, value):x} "
+                continue
+            if i not in self._buffers:
+                numbers += "- "
+                value = _jnp.asarray(value, _dtype(argument.type))
+            operands.append(value)
+        call = _ffi.ffi_call(_TARGET, results, vmap_method="expand_dims")
+        outputs = call(*operands, pipeline=_np.int64(self._number()), numbers=numbers)
+        return outputs[0] if len(results) == 1 else tuple(outputs)
 
-        def run(*values: Any) -> Any:
-            on_host = [_np.asarray(value) for value in values]
-            numbers = [value if i in self._buffers else value.item() for i, value in enumerate(on_host)]
-            outputs = [_np.empty(shape, dtype) for shape, dtype in zip(shapes, self._dtypes)]
-            self._compute("cpu", numbers, outputs)
-            return outputs[0] if len(outputs) == 1 else tuple(outputs)
+    def _bits(self, i: int, value: Any) -> int:
+        what = f"{self.__name__}: argument {i} ({self._program.input_names[i]})"
+        bits: int = _tessera._number_bits(self._program.inputs[i].type, _np.asarray(value).item(), what)
+        return bits
 
-        return _jax.pure_callback(run, results[0] if len(results) == 1 else tuple(results), *given, vmap_method="sequential")
+    def _number(self) -> int:
+        """Returns the number by which XLA's programs know the pipeline."""
+        if self._registered is None:
+            self._registered = _tessera._add_xla_pipeline(f"{self.__name__}, made at {self._defined_at}", self._callable)
+        return self._registered
+
+    def _compiled(self, device: str) -> Any:
+        try:
+            return self._callable(device)
+        except _Error as e:
+            raise _with_users_line(e, self._defined_at) from None
 
     def _run(self, device: str, given: "List[Any]", sizes: Any) -> Any:
+        callable_ = self._compiled(device)
         shapes = self._shapes_of(device, given, sizes)
         # Memory of ours, which JAX then shares.
         outputs = [_tessera.Buffer(a.type, list(shape)[::-1]) for a, shape in zip(self._program.outputs, shapes)]
-        numbers = [value if i in self._buffers else _np.asarray(value).item() for i, value in enumerate(given)]
-        self._compute(device, numbers, outputs)
+        arguments = [value if i in self._buffers else _np.asarray(value).item() for i, value in enumerate(given)]
+        for i in self._buffers:
+            if self._makes_dense and isinstance(given[i], _np.ndarray):
+                arguments[i] = _np.ascontiguousarray(given[i])
+        if not any(0 in out.shape for out in outputs):
+            self._compute(callable_, arguments, outputs)
         arrays = [_jnp.from_dlpack(b) for b in outputs]
         found = [a.astype(bool) if a.dtype != dtype else a for a, dtype in zip(arrays, self._dtypes)]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _compute(self, device: str, given: "List[Any]", outputs: "List[Any]") -> None:
-        if any(0 in out.shape for out in outputs):
-            return
-        for i in self._buffers:
-            if self._makes_dense and isinstance(given[i], _np.ndarray):
-                given[i] = _np.ascontiguousarray(given[i])
+    def _compute(self, callable_: Any, arguments: "List[Any]", outputs: "List[Any]") -> None:
         try:
-            self._program.callable(device)(*given, *outputs)
+            callable_(*arguments, *outputs)
         except _Error as e:
             raise _with_users_line(e, self._defined_at) from None
 
@@ -180,9 +220,10 @@ def op(pipeline: Any, inputs: Optional[Sequence[Any]] = None, *,
     """Makes a function of JAX of a pipeline: call it with an array for each ImageParam and a number for each Param.
 
     The arguments are those of tessera.torch.op. Outside of jit and of other transformations the pipeline works on the
-    memory of JAX's arrays, on CPUs and on CUDA's GPUs, and JAX shares the memory of the results. In jit it is a callback on
-    the host (jax.pure_callback), where arrays of a GPU are copied there and back. jax.vmap runs it for one part of the
-    batch after another. With backward=, jax.grad has the gradient of the arrays; numbers are constants then.
+    memory of JAX's arrays, on CPUs and on CUDA's GPUs, and JAX shares the memory of the results. In jit XLA calls it, without
+    Python: on its own arrays, and on its stream of a GPU. jax.vmap has it called for each part of the batch. A number that is
+    traced is an array to XLA, which a pipeline on a GPU has to wait for. With backward=, jax.grad has the gradient of the
+    arrays; numbers are constants then.
     Raises TypeError and ValueError, which say which argument does not fit; CompileError when it is first called.
 
     >>> blur = ts.jax.op(blur_func, [image], shape="image")                                           # doctest: +SKIP

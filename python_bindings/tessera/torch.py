@@ -28,11 +28,20 @@ _tessera._no_leak_warnings()
 
 _NAMESPACE = "tessera"
 _ops: "Dict[str, Op]" = {}
+_libraries: "Dict[str, Any]" = {}
 
 
 def ops() -> "Mapping[str, Op]":
     """Returns the operators that this process has, by their names."""
     return types.MappingProxyType(_ops)
+
+
+def _library_of(namespace: str) -> Any:
+    """Returns what defines operators in a namespace: they live as long as it does."""
+    found = _libraries.get(namespace)
+    if found is None:
+        found = _libraries[namespace] = _library.Library(namespace, "FRAGMENT")
+    return found
 
 
 def _dtype(type_: Any) -> Any:
@@ -83,7 +92,7 @@ class _Kernel:
         """Compiles the pipeline. A GPU has to have run it before a capture begins."""
         if self.device == "cuda" and device not in self.warm and _torch.cuda.is_current_stream_capturing():
             raise RuntimeError(f"{self.op.name} is captured before it has run: call it once on this GPU, with tensors of the same "
-                               "shapes, so that nothing is compiled, loaded or allocated while the CUDA graph is captured")
+                               "shapes, so that nothing is compiled or loaded while the CUDA graph is captured")
         if self.call is None:
             self.call = self._users(lambda: self.op._program.callable(self.device))
 
@@ -95,43 +104,42 @@ class _Kernel:
 
     def run(self, device: Any, arguments: Sequence[Any]) -> None:
         try:
-            call = self.call
             if self.device == "cuda" and not _HAS_TABLE:
                 # Newer tensors say it themselves (DLPack 1.3).
                 with _tessera.cuda_stream(_torch.cuda.current_stream(device).cuda_stream):
-                    call(*arguments)
+                    self.call(*arguments)
             else:
-                call(*arguments)
+                self.call(*arguments)
         except _Error as e:
             raise _with_users_line(e, self.op._defined_at) from None
         self.warm.add(device)
 
     def inputs(self, args: Sequence[Any]) -> "Tuple[List[Any], Any]":
         """Returns the inputs as the pipeline takes them, and their device."""
-        given, device = list(args), None
-        for i in self.op._tensors:
+        op, given, device = self.op, list(args), None
+        for i in op._tensors:
             tensor = given[i]
             if device is None:
                 device = tensor.device
             elif tensor.device != device:
-                raise TypeError(f"{self.op.name}: argument {i} ({self.op._program.input_names[i]}): a tensor on {tensor.device}; "
+                raise TypeError(f"{op.name}: argument {i} ({op._program.input_names[i]}): a tensor on {tensor.device}; "
                                 f"wanted one on {device}, as the tensor before it")
             if tensor.requires_grad:
-                tensor = tensor.detach()
-            if self.op._makes_dense and not tensor.is_contiguous():
+                given[i] = tensor = tensor.detach()
+            if op._makes_dense and not tensor.is_contiguous():
                 strides = tensor.stride()
                 if tensor.numel() and (strides[-1] != 1 or 0 in strides):
-                    tensor = tensor.contiguous()
-            given[i] = tensor
+                    given[i] = tensor.contiguous()
         return given, device
 
     def functional(self, *args: Any) -> Any:
         op = self.op
-        given, device = self.inputs(args[:op._inputs])
+        given, device = self.inputs(args if op._shapes is not None else args[:op._inputs])
         if device not in self.warm:
             self.prepare(device)
-        outputs = [_torch.empty(shape, dtype=dtype, device=device)
-                   for shape, dtype in zip(op._shapes_for(self.device, given, args), op._dtypes)]
+        # It is the quickest way to new tensors, whatever the types.
+        first = given[op._tensors[0]]
+        outputs = [first.new_empty(shape, dtype=dtype) for shape, dtype in zip(op._shapes_for(self.device, given, args), op._dtypes)]
         for out in outputs:
             if out.numel():
                 self.run(device, given + outputs)
@@ -149,6 +157,42 @@ class _Kernel:
             self.prepare(device)
         if any(out.numel() for out in outputs):
             self.run(device, given + outputs)
+            _torch.autograd.graph.increment_version(args[op._inputs:])
+
+
+class _Autograd:
+    """The kernel that the dispatcher calls before those of devices: it notes what gradients need, where some are wanted.
+
+    set_up, backward: as those of torch.library.register_autograd.
+    """
+
+    def __init__(self, op: "Op", set_up: Callable[..., None], backward: Callable[..., Any]):
+        self.op = op
+
+        def forward(ctx: Any, keyset: Any, *args: Any) -> Any:
+            result = self.below(keyset, args)
+            set_up(ctx, args, result)
+            return result
+
+        def gradients(ctx: Any, *above: Any) -> Any:
+            return (None, *backward(ctx, *above))
+
+        name = f"gradient_of_{op.name.replace('::', '_')}"
+        self.function = type(name, (_torch.autograd.Function,),
+                             {"forward": staticmethod(forward), "backward": staticmethod(gradients)})
+        keys = _torch._C.DispatchKey
+        self.kernels = {getattr(keys, device.upper()): kernel.functional for device, kernel in op._kernels.items()}
+
+    def below(self, keyset: Any, args: Sequence[Any]) -> Any:
+        with _torch._C._AutoDispatchBelowAutograd():
+            return self.op.overload.redispatch(keyset & _torch._C._after_autograd_keyset, *args)
+
+    def __call__(self, keyset: Any, *args: Any) -> Any:
+        if _torch.is_grad_enabled() and _torch._C._any_requires_grad(*args):
+            return self.function.apply(keyset, *args)
+        # Where the kernel of a device is next, it is called without another turn through the dispatcher.
+        kernel = self.kernels.get((keyset & _torch._C._after_ADInplaceOrView_keyset).highestPriorityTypeId())
+        return kernel(*args) if kernel is not None else self.below(keyset, args)
 
 
 _HAS_TABLE = hasattr(_torch.Tensor, "__dlpack_c_exchange_api__")
@@ -166,8 +210,10 @@ class Op:
     overload: Any
 
     def __init__(self, program: _Program, name: str, shape: Any, in_place: bool, makes_dense: bool, defined_at: Any,
-                 sizes_by_caller: bool = False):
+                 sizes_by_caller: bool = False, backward: "Optional[_Backward]" = None, no_gradient: Optional[str] = None):
         self.name, self._program, self._defined_at = name, program, defined_at
+        self._backward = backward
+        self._no_gradient = no_gradient or f"{name} has no gradient: op() makes one of the pipeline that backward= gives"
         self._in_place, self._makes_dense = in_place, makes_dense
         self._sizes_by_caller = sizes_by_caller
         self._inputs = len(program.inputs)
@@ -229,23 +275,26 @@ class Op:
         return _torch.stack(results), 0
 
     def _define(self) -> None:
-        names = self._program.output_names if self._in_place else ()
-        defined = None
+        namespace, name = self.name.split("::")
+        self._library = library = _library_of(namespace)
+        library.define(f"{name}{self.schema}", tags=(_torch.Tag.pt2_compliant_tag,))
+        self.overload = getattr(getattr(_torch.ops, namespace), name).default
         self._kernels = {device: _Kernel(self, device) for device in self._program.devices}
         for device, kernel in self._kernels.items():
-            function = kernel.in_place if self._in_place else kernel.functional
-            if defined is None:
-                defined = _library.custom_op(self.name, function, mutates_args=names, device_types=device, schema=self.schema)
-            else:
-                defined.register_kernel(device)(function)
-        assert defined is not None
-        defined.register_fake(self._fake)
-        if not self._in_place and not self._sizes_by_caller and hasattr(defined, "register_vmap"):
-            defined.register_vmap(self._batch)
-        self._definition = defined
-        namespace, name = self.name.split("::")
-        self.overload = getattr(getattr(_torch.ops, namespace), name).default
+            library.impl(name, kernel.in_place if self._in_place else kernel.functional, device.upper())
+        _library.register_fake(self.name, self._fake, lib=library)
+        if self._in_place:
+            library.impl(name, _library.fallthrough_kernel, "Autograd")
+        else:
+            backward = self._backward
+            self._autograd = _Autograd(self, backward.set_up if backward else _note_nothing, backward.run if backward else self._refuse)
+            library.impl(name, self._autograd, "Autograd", with_keyset=True)
+            if not self._sizes_by_caller and hasattr(_library, "register_vmap"):
+                _library.register_vmap(self.name, self._batch, lib=library)
         _ops[self.name] = self
+
+    def _refuse(self, ctx: Any, *above: Any) -> None:
+        raise RuntimeError(self._no_gradient)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.overload(*args, **kwargs)
@@ -254,34 +303,35 @@ class Op:
         return f"<Op {self.name}{self.schema}>"
 
 
+def _note_nothing(ctx: Any, inputs: "Tuple[Any, ...]", output: Any) -> None:
+    pass
+
+
 class _Backward:
     """The gradient of an operator, by another one."""
 
-    def __init__(self, derivative: _Derivative, forward: Op, backward: Op):
-        self.forward, self.backward = forward, backward
+    def __init__(self, derivative: _Derivative, program: _Program):
+        self.inputs = program.inputs
         self.sources, self.results = derivative.sources, derivative.results
-        self.kept = [(kind, i) for kind, i in self.sources if kind == "output" or kind == "input" and i in forward._tensors]
-        forward._definition.register_autograd(self.run, setup_context=self.set_up)
-        backward._definition.register_autograd(self.refuse)
+        self.kept = [(kind, i) for kind, i in self.sources if kind == "output" or kind == "input" and self.inputs[i].is_buffer()]
+        self.op: "Optional[Op]" = None
 
     def set_up(self, ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
         outputs = output if isinstance(output, tuple) else (output,)
         ctx.save_for_backward(*(inputs[i] if kind == "input" else outputs[i] for kind, i in self.kept))
-        ctx.numbers = {i: inputs[i] for i in range(len(inputs)) if i not in self.forward._tensors}
+        ctx.numbers = {i: value for i, value in enumerate(inputs) if not self.inputs[i].is_buffer()}
         ctx.sizes = [inputs[i].shape for i in self.results]
 
     def run(self, ctx: Any, *gradients: Any) -> Tuple[Any, ...]:
+        assert self.op is not None
         saved = dict(zip(self.kept, ctx.saved_tensors))
         arguments = [gradients[i] if kind == "gradient" else saved[kind, i] if (kind, i) in saved else ctx.numbers[i]
                      for kind, i in self.sources]
-        found = self.backward.overload(*arguments, *ctx.sizes)
-        results: "List[Any]" = [None] * self.forward._inputs
+        found = self.op.overload(*arguments, *ctx.sizes)
+        results: "List[Any]" = [None] * len(self.inputs)
         for i, gradient in zip(self.results, found if isinstance(found, tuple) else (found,)):
             results[i] = gradient
         return tuple(results)
-
-    def refuse(self, ctx: Any, *gradients: Any) -> None:
-        raise RuntimeError(f"{self.forward.name} is differentiated twice: its pipeline backward= gives first derivatives only")
 
 
 def op(pipeline: Any, inputs: Optional[Sequence[Any]] = None, *, name: Optional[str] = None,
@@ -323,14 +373,13 @@ def op(pipeline: Any, inputs: Optional[Sequence[Any]] = None, *, name: Optional[
         raise ValueError("op: gradients: there is no backward= that gives them")
     place = _place_of_user()
     full = _take_name(name, program)
-    derivative = None
-    if backward is not None:
-        second, of_second = backward if isinstance(backward, tuple) else (backward, None)
-        wanted = _Program(second, of_second, targets, "op: backward")
-        derivative = _Derivative(program, wanted, gradients)
-    made = Op(program, full, shape, in_place, copy_strided, place)
-    if derivative is not None:
-        of_backward = f"{full}_backward" if f"{full}_backward" not in _ops else None
-        _Backward(derivative, made, Op(wanted, _take_name(of_backward, wanted), None, False, copy_strided, place,
-                                       sizes_by_caller=True))
+    if backward is None:
+        return Op(program, full, shape, in_place, copy_strided, place)
+    second, of_second = backward if isinstance(backward, tuple) else (backward, None)
+    wanted = _Program(second, of_second, targets, "op: backward")
+    gradient = _Backward(_Derivative(program, wanted, gradients), program)
+    made = Op(program, full, shape, in_place, copy_strided, place, backward=gradient)
+    of_backward = f"{full}_backward" if f"{full}_backward" not in _ops else None
+    gradient.op = Op(wanted, _take_name(of_backward, wanted), None, False, copy_strided, place, sizes_by_caller=True,
+                     no_gradient=f"{full} is differentiated twice: its pipeline backward= gives first derivatives only")
     return made

@@ -4,6 +4,7 @@ usage: gpu_torch.py, on a machine with a GPU of CUDA's, PyTorch and the package 
 """
 import statistics
 import sys
+import threading
 import time
 import traceback
 
@@ -96,19 +97,55 @@ def both_devices_have_their_pipeline():
     assert torch.equal(op(a.cuda().T, 0.25).cpu(), wanted(a.T))
 
 
+def busy(stream=None):
+    """Keeps a stream busy for about 100 ms."""
+    with torch.cuda.stream(stream or torch.cuda.current_stream()):
+        torch.cuda._sleep(200_000_000)
+
+
+def waits(call, stream):
+    """Returns the ms that a call takes behind a long kernel on its stream, and whether it has waited for that."""
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        busy()
+        end = torch.cuda.Event()
+        end.record()
+        begin = time.perf_counter()
+        call()
+        ms = 1e3 * (time.perf_counter() - begin)
+        waited = end.query()
+    torch.cuda.synchronize()
+    return ms, waited
+
+
+def without_waiting(stream, *calls):
+    """Makes the calls behind a long kernel, and asserts that none waits for it. PyTorch loads its kernels when they are first
+    launched, and a driver that loads code may wait for what runs: all have run before."""
+    for call in calls:
+        with torch.cuda.stream(stream):
+            call()
+        ms, waited = waits(call, stream)
+        assert not waited, f"a call has waited for its stream, {ms:.1f} ms"
+
+
 @check
 def kernels_go_on_the_current_stream():
     """A long kernel is on the stream before; on another stream the pipeline would read what is not there yet."""
     op, two = leaky(), blur()
     a = torch.zeros(1024, 1024, device="cuda")
-    op(a, 0.25), two(a)
-    torch.cuda.synchronize()
     side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        torch.cuda._sleep(200_000_000)
+
+    def work():
         a.fill_(-8)
         out, sums = op(a, 0.25), two(a)
-        total = out + 1
+        return out, sums, out + 1
+
+    without_waiting(side, work)
+    a.zero_()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        busy()
+        out, sums, total = work()
     assert not side.query(), "the calls have waited for the stream"
     side.synchronize()
     assert (out == -2).all() and (total == -1).all() and (sums == -72).all()
@@ -121,25 +158,98 @@ def kernels_go_on_the_current_stream():
 
 
 @check
+def temporaries_are_freed_without_waiting():
+    """On a new stream, on one that has run the pipeline, and on the default one after others have been used."""
+    two = blur()
+    a, large = (torch.randn(n, n, device="cuda") for n in (1024, 8192))
+    two(a)
+    for stream in (torch.cuda.Stream(), torch.cuda.Stream(), torch.cuda.default_stream()):
+        without_waiting(stream, lambda: two(a), lambda: two(a), lambda: two(large))
+        with torch.cuda.stream(stream):
+            assert torch.allclose(two(a), blurred(a), atol=1e-3)
+
+
+@check
+def streams_and_threads_do_not_share_temporaries():
+    two, wrong = blur(), []
+    given = [torch.full((2048, 2048), float(i), device="cuda") for i in range(6)]
+    two(given[0])
+    torch.cuda.synchronize()
+
+    def work(i):
+        with torch.cuda.stream(torch.cuda.Stream() if i else torch.cuda.default_stream()):
+            outs = [two(given[i]) for _ in range(50)]
+            wrong.extend(i for out in outs if not (out == 9 * i).all())
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(given))]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong, wrong
+
+
+def capture(call, given):
+    """Returns a graph of a call, and its result."""
+    warm = torch.cuda.Stream()
+    warm.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(warm):
+        for _ in range(3):
+            call(given)
+    torch.cuda.current_stream().wait_stream(warm)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = call(given)
+    return graph, out
+
+
+@check
 def a_graph_is_captured_and_replayed():
-    for op, of in ((lambda t: one(t, 0.25), wanted), (lambda t: two(t), blurred)):
-        one, two = leaky(), blur()
+    one, two = leaky(), blur()
+    for op, of in ((lambda t: one(t, 0.25), wanted), (two, blurred)):
         given = torch.randn(256, 256, device="cuda")
-        warm = torch.cuda.Stream()
-        warm.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(warm):
-            for _ in range(3):
-                op(given)
-        torch.cuda.current_stream().wait_stream(warm)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            out = op(given)
+        graph, out = capture(op, given)
         for _ in range(3):
             new = torch.randn(256, 256, device="cuda")
             given.copy_(new)
             graph.replay()
             torch.cuda.synchronize()
             assert torch.allclose(out, of(new), atol=1e-4)
+
+
+@check
+def graphs_have_temporaries_of_their_own():
+    """Two graphs are replayed at once, on two streams, while the pipeline runs on a third."""
+    two = blur()
+    given = [torch.full((1024, 1024), float(i), device="cuda") for i in (1, 2, 3)]
+    (first, out_1), (second, out_2) = (capture(lambda t: two(two(t)), each) for each in given[:2])
+    streams = [torch.cuda.Stream() for _ in range(3)]
+    torch.cuda.synchronize()
+    outs = []
+    for _ in range(50):
+        for graph, stream in zip((first, second), streams):
+            with torch.cuda.stream(stream):
+                graph.replay()
+        with torch.cuda.stream(streams[2]):
+            outs.append(two(given[2]))
+    torch.cuda.synchronize()
+    assert (out_1 == 81).all() and (out_2 == 162).all() and all((out == 27).all() for out in outs)
+    before = torch.cuda.mem_get_info()[0]
+    for _ in range(200):
+        first.replay()
+    torch.cuda.synchronize()
+    assert torch.cuda.mem_get_info()[0] >= before - (64 << 20), "replays take memory"
+
+
+@check
+def shapes_of_bfloat16_are_found():
+    def build(target):
+        im, f = image("image", ts.BFloat(16)), ts.Func("halved")
+        f[x, y] = ts.cast(ts.BFloat(16), ts.f32(im[x, y]) / 2)
+        return scheduled(f, target), [im]
+
+    a = torch.randn(40, 64, device="cuda", dtype=torch.bfloat16)
+    assert torch.equal(ts.torch.op(build)(a), a / 2)
 
 
 @check
@@ -231,33 +341,52 @@ def times():
     import ctypes
     import ctypes.util
 
-    op = leaky()
+    op, plain = leaky(), blur()
     a, out = torch.randn(32, 32, device="cuda"), torch.empty(32, 32, device="cuda")
+    with_gradient = a.clone().requires_grad_()
     op(a, 0.25)
     call = op._program.callable("cuda")
     own, own_out = ts.Buffer(a), ts.Buffer(out)
+    # What an operator costs that is written in Python and does nothing.
+    library = torch.library.Library("floor", "FRAGMENT")
+    library.define("nothing(Tensor a, float slope) -> Tensor")
+    library.impl("nothing", lambda a, slope: out, "CUDA")
+    nothing = torch.ops.floor.nothing.default
     rows = {
         "Callable of tensors": lambda: call(a, 0.25, out),
         "Callable of Buffers of the same memory": lambda: call(own, 0.25, own_out),
         "operator": lambda: op(a, 0.25),
-        "operator, no gradients": None,
+        "operator, with a gradient": lambda: op(with_gradient, 0.25),
+        "operator of two kernels with a temporary": lambda: plain(a),
+        "operator of Python that does nothing": lambda: nothing(a, 0.25),
         "torch.nn.functional.leaky_relu": lambda: torch.nn.functional.leaky_relu(a, 0.25),
         "a.mul_(1), PyTorch's own launch": lambda: a.mul_(1),
-        "torch.empty": lambda: torch.empty((32, 32), dtype=torch.float32, device=a.device),
+        "a.new_empty": lambda: a.new_empty((32, 32)),
     }
     found = {}
     for name, row in rows.items():
-        if row is None:
-            with torch.no_grad():
-                found[name] = microseconds(lambda: op(a, 0.25))
-        else:
-            row()
-            found[name] = microseconds(row)
+        row()
+        found[name] = microseconds(row)
     launch = empty_launch(ctypes)
     print(f"\n{'what':42} {'us':>7} {'beyond the launch':>18}")
     print(f"{'cuLaunchKernel of an empty kernel':42} {launch:7.2f}")
     for name, us in found.items():
         print(f"{name:42} {us:7.2f} {us - launch:18.2f}")
+
+
+def who_waits():
+    """Prints how long calls take behind a kernel of about 100 ms, when they are first made on a stream and later."""
+    one, two = leaky(), blur()
+    a = torch.randn(3000, 1000, device="cuda")
+    one(a, 0.25), two(a)
+    calls = {"operator of one kernel": lambda: one(a, 0.25), "operator with a temporary": lambda: two(a),
+             "torch.empty": lambda: torch.empty(3000, 1000, device="cuda"), "leaky_relu": lambda: wanted(a),
+             "a kernel of PyTorch that has not run before": lambda: torch.special.bessel_j1(a)}
+    print(f"\n{'behind a kernel of 100 ms':46} {'ms at first':>12} {'ms later':>9}   (x: waited)")
+    for name, call in calls.items():
+        stream = torch.cuda.Stream()
+        times = [f"{ms:.2f}{' x' if waited else '  '}" for ms, waited in (waits(call, stream) for _ in range(2))]
+        print(f"{name:46} {times[0]:>12} {times[1]:>9}")
 
 
 def empty_launch(ctypes):
@@ -287,6 +416,7 @@ def main():
             failed += 1
             print(f"FAILED  {function.__name__}", flush=True)
             traceback.print_exc()
+    who_waits()
     times()
     print(f"\n{len(CHECKS) - failed} of {len(CHECKS)} checks passed")
     return 1 if failed else 0

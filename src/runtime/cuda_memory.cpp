@@ -20,8 +20,9 @@ struct Allocation {
     uint64_t bytes = 0;
     Context context = nullptr;
     Stream stream = nullptr;
-    Pool pool = nullptr;  // that it is from, if any
-    int uses = 1;         // the buffer and its aliases
+    Pool pool = nullptr;        // that it is from, if any
+    bool is_temporary = false;  // only the stream above uses it
+    int uses = 1;               // the buffer and its aliases
 };
 
 struct Aliases {
@@ -91,14 +92,17 @@ int allocate(void *user_context, const tessera_buffer_t &buffer, uint64_t &handl
     handle = base + uint64_t(-lowest_byte(buffer));
     Registry &all = registry();
     std::lock_guard lock(all.mutex);
-    all.allocations[base] = {handle, bytes, scope.state().context, scope.stream(), pool, 1};
+    const bool is_temporary = buffer.get_flag(tessera_buffer_flag_temporary);
+    all.allocations[base] = {handle,       bytes, scope.state().context, scope.stream(), pool,
+                             is_temporary, 1};
     return 0;
 }
 
 // The stream of the call is the only one that may still use the memory.
 bool is_ordered(const Scope &scope, const Allocation &memory) {
     return scope.has_context() && memory.context == scope.state().context &&
-           memory.stream == scope.stream() && (scope.stream() || !scope.state().has_streams);
+           memory.stream == scope.stream() &&
+           (scope.stream() || memory.is_temporary || !scope.state().has_streams);
 }
 
 Result free_when_done(const Driver &d, const Allocation &memory, Address base) {

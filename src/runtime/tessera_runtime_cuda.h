@@ -77,6 +77,11 @@ tessera_cuda_get_stream_t tessera_set_cuda_get_stream(tessera_cuda_get_stream_t 
 
 /* ---- What compiled pipelines call ---- */
 
+/* A flag of buffers, which compiled pipelines set on those of their stages: one call alone uses
+ * what is allocated for it on the device, on one stream. It is freed in the order of that stream,
+ * and nobody waits, whatever other streams there are. */
+enum { tessera_buffer_flag_temporary = 1 << 16 };
+
 /* One image of a pipeline's kernels: machine code of a compute capability, or PTX for the driver to
  * compile, which ends by a zero. */
 typedef struct tessera_cuda_image_t {

@@ -1,5 +1,7 @@
 #include "cuda_fixture.h"
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <thread>
 
 namespace {
@@ -179,6 +181,73 @@ TEST_SUITE("contexts of CUDA") {
         CHECK(gpu->pending(own.stream) == 0);
         tessera_cuda_unload(&kernels);
         leave(own);
+    }
+    TEST_CASE("a temporary is freed in the order of its stream, whatever other streams there are") {
+        FakeGpu gpu;
+        gpu->add_kernel({"add_one", 1, add_one});
+        CUctx_st *context = gpu->new_context(0);
+        Own side{context, gpu->new_stream()}, first{context, nullptr};
+        use_own();
+        uint64_t kept = 0;
+        for (Own *own : {&side, &first, &side, &first}) {
+            Picture p({{0, 8, 1, 0}});
+            p.buffer.set_flag(tessera_buffer_flag_temporary, true);
+            p.buffer.set_host_dirty();
+            CHECK(tessera_copy_to_device(own, &p.buffer, gpu_interface()) == 0);
+            CHECK(add_one_to(*own, p.buffer) == 0);
+            // What the default stream has freed, it alone has again, though it is still used.
+            if (own == &side) CHECK(p.buffer.device != kept);
+            if (own == &first && kept) CHECK(p.buffer.device == kept);
+            if (own == &first) kept = p.buffer.device;
+            CHECK(tessera_device_free(own, &p.buffer) == 0);
+        }
+        CHECK(gpu->pending(side.stream) == 6);  // copies, kernels, and memory that goes
+        for (const char *wait : {"cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize"})
+            CHECK(gpu->calls(wait) == 0);
+        CHECK(gpu->calls("cuMemAllocFromPoolAsync") == 3);
+        CHECK(gpu->calls("cuMemFreeAsync") == 2);
+        tessera_cuda_unload(&kernels);
+        leave(side);
+    }
+    TEST_CASE("threads whose streams share a context have temporaries of their own") {
+        FakeGpu gpu;
+        gpu->add_kernel({"add_one", 1, add_one});
+        use_own();
+        CUctx_st *context = gpu->new_context(0);
+        std::atomic<int> wrong{0};
+        std::mutex mutex;
+        std::map<uint64_t, int> in_use;  // by which thread
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 6; t++) {
+            threads.emplace_back([&, t] {
+                Own own{context, t ? gpu->new_stream() : nullptr};
+                for (int i = 0; i < 50; i++) {
+                    Picture p({{0, 8, 1, 0}});
+                    p.buffer.set_flag(tessera_buffer_flag_temporary, true);
+                    p.buffer.set_host_dirty();
+                    wrong += tessera_copy_to_device(&own, &p.buffer, gpu_interface()) != 0;
+                    const uint64_t at = p.buffer.device;
+                    {
+                        std::lock_guard lock(mutex);
+                        wrong += !in_use.emplace(at, t).second;
+                    }
+                    wrong += add_one_to(own, p.buffer) != 0;
+                    {
+                        std::lock_guard lock(mutex);
+                        in_use.erase(at);
+                    }
+                    wrong += tessera_device_free(&own, &p.buffer) != 0;
+                }
+            });
+        }
+        for (std::thread &t : threads) t.join();
+        CHECK(wrong == 0);
+        CHECK(gpu->calls("cuCtxSynchronize") == 0);
+        Own any{context, nullptr};
+        tessera_cuda_unload(&kernels);
+        leave(any);
+        CHECK(gpu->live_bytes() == 0);
+        CHECK(gpu->calls("cuMemAllocFromPoolAsync") == gpu->calls("cuMemFreeAsync"));
     }
     TEST_CASE("each context has its own kernels, and releases them alone") {
         FakeGpu gpu;

@@ -337,9 +337,14 @@ int cuMemFreeHost(void *p) {
         return 0;
     });
 }
-int cuPointerGetAttribute(void *value, int, Address address) {
+int cuPointerGetAttribute(void *value, int which, Address address) {
     return in_context("cuPointerGetAttribute", [&](Fake &x) {
+        constexpr int ordinal = 9;
         const bool on_device = find(x.blocks, address, 1);
+        if (which == ordinal && on_device) {
+            *static_cast<int *>(value) = std::prev(x.blocks.upper_bound(address))->second.device;
+            return 0;
+        }
         if (!on_device && !is_pinned(x, reinterpret_cast<void *>(address))) return 1;
         *static_cast<int *>(value) = on_device ? 2 : 1;
         return 0;

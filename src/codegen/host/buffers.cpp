@@ -1,6 +1,6 @@
 #include "codegen/host/host_emitter.h"
 #include "ir/operators.h"
-#include "runtime/tessera_runtime.h"
+#include "runtime/tessera_runtime_cuda.h"
 #include <cstddef>
 
 namespace tessera::codegen {
@@ -118,7 +118,9 @@ Value *HostEmitter::host_device_buffer(const IntrinsicCall &c) {
         extents.push_back(c.args[i]);
     const Load &first = address_taken(c.args[0]);
     checked_elements(first.buffer, first.type, extents);
-    return host_make_buffer(c);
+    Value *descriptor = host_make_buffer(c);
+    set_buffer_flag(descriptor, tessera_buffer_flag_temporary);
+    return descriptor;
 }
 
 Value *HostEmitter::host_set_buffer_field(const IntrinsicCall &c) {
