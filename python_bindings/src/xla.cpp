@@ -10,6 +10,13 @@
 namespace tessera::python {
 namespace {
 
+// How the runtime says that an array is wanted on the host, and what it means of one on a GPU.
+constexpr const char *null_host = "its host pointer is null";
+constexpr const char *no_gpu_loops =
+    "; the pipeline has no loops for a GPU, where its arrays are: schedule it there (gpu_tile), in "
+    "a "
+    "function of a Target that op() is given, or move the arrays to the CPU";
+
 enum Device { Cpu, Cuda };
 constexpr const char *device_names[] = {"cpu", "cuda"};
 
@@ -328,6 +335,7 @@ template<Device device> xla::Error *handle(xla::Call *call) noexcept {
             return nullptr;
         } catch (const std::exception &e) {
             message = str(run.name(), ": ", e.what());
+            if (device == Cuda && message.find(null_host) != message.npos) message += no_gpu_loops;
         }
     } catch (const std::exception &e) {
         message = e.what();
@@ -346,6 +354,8 @@ void bind_xla(nb::module_ &m) {
             return nb::capsule(reinterpret_cast<void *>(on_gpu ? handle<Cuda> : handle<Cpu>));
         },
         "on_gpu"_a);
+    m.attr("_null_host") = null_host;
+    m.attr("_no_gpu_loops") = no_gpu_loops;
     m.def("_add_xla_pipeline", &add_pipeline, "name"_a, "callable_for"_a);
     m.def(
         "_number_bits",

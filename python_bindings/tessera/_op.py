@@ -49,15 +49,18 @@ def place_of_user():
     return None
 
 
-def with_users_line(error, defined_at):
+def with_users_line(error, defined_at, device=None):
     """Returns an error of a pipeline with a line of the user's, where its own is one of a library that called the
-    pipeline: the line of the call, or else that where the operator was made."""
-    if error.filename and not error.filename.startswith(_foreign_folders()):
+    pipeline: the line of the call, or else that where the operator was made. Says what to do about a pipeline for the
+    device that has no loops for it."""
+    hint = _tessera._no_gpu_loops if device == "cuda" and _tessera._null_host in str(error) else ""
+    is_users = error.filename and not error.filename.startswith(_foreign_folders())
+    if is_users and not hint:
         return error
-    place = place_of_user() or defined_at
+    place = Place(error.filename, error.lineno) if is_users else place_of_user() or defined_at
     if place is None:
         return error
-    return type(error)(f"{place}: {_without_place(str(error))}", place.filename, place.lineno)
+    return type(error)(f"{place}: {_without_place(str(error))}{hint}", place.filename, place.lineno)
 
 
 # ---- A pipeline for each device ----
@@ -251,19 +254,20 @@ class Shapes:
 
     rule: a function of the inputs that returns a shape, or a list of one for each output; the name or the number of an
     input that has the same shape; a shape; or None: then the pipeline is asked which parts of its inputs it reads.
+    same_as: the position of the input that has the shape of all outputs, once that is known; else None.
     """
 
     def __init__(self, program, rule):
         self.program = program
         outputs = program.outputs
         self._wanted = tuple(a.dimensions for a in outputs)
-        self._inferred = None
+        self._inferred = self.same_as = None
         if rule is None:
             self._of = self._infer
         elif callable(rule):
             self._of = lambda device, inputs: self._checked(rule(*inputs))
         elif isinstance(rule, (str, int)) and not isinstance(rule, bool):
-            position = self._position(rule)
+            self.same_as = position = self._position(rule)
             self._of = lambda device, inputs: (inputs[position].shape,) * len(outputs)
         elif isinstance(rule, (tuple, list)):
             constant = self._checked(rule)
@@ -310,6 +314,7 @@ class Shapes:
             same = self._inferred[0].key[1] if self._inferred else None
             if same is not None and all(rule.key == (None, same, axis, 0, 1, 1) for axis, rule in enumerate(self._inferred)) \
                     and self.program.inputs[same].dimensions == len(self._inferred):
+                self.same_as = same
                 self._of = lambda device, inputs: (inputs[same].shape,) * len(self._wanted)
         shape = tuple([axis.of(inputs) for axis in self._inferred])
         return (shape,) * len(self._wanted)

@@ -193,7 +193,7 @@ class Op:
             raise _with_users_line(e, self._defined_at) from None
 
     def _run(self, device: str, given: "List[Any]", sizes: Any) -> Any:
-        callable_ = self._compiled(device)
+        self._compiled(device)
         shapes = self._shapes_of(device, given, sizes)
         # Memory of ours, which JAX then shares.
         outputs = [_tessera.Buffer(a.type, list(shape)[::-1]) for a, shape in zip(self._program.outputs, shapes)]
@@ -202,16 +202,16 @@ class Op:
             if self._makes_dense and isinstance(given[i], _np.ndarray):
                 arguments[i] = _np.ascontiguousarray(given[i])
         if not any(0 in out.shape for out in outputs):
-            self._compute(callable_, arguments, outputs)
+            self._compute(device, arguments, outputs)
         arrays = [_jnp.from_dlpack(b) for b in outputs]
         found = [a.astype(bool) if a.dtype != dtype else a for a, dtype in zip(arrays, self._dtypes)]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _compute(self, callable_: Any, arguments: "List[Any]", outputs: "List[Any]") -> None:
+    def _compute(self, device: str, arguments: "List[Any]", outputs: "List[Any]") -> None:
         try:
-            callable_(*arguments, *outputs)
+            self._callable(device)(*arguments, *outputs)
         except _Error as e:
-            raise _with_users_line(e, self._defined_at) from None
+            raise _with_users_line(e, self._defined_at, device) from None
 
 
 def op(pipeline: Any, inputs: Optional[Sequence[Any]] = None, *,

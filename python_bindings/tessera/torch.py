@@ -111,7 +111,7 @@ class _Kernel:
             else:
                 self.call(*arguments)
         except _Error as e:
-            raise _with_users_line(e, self.op._defined_at) from None
+            raise _with_users_line(e, self.op._defined_at, self.device) from None
         self.warm.add(device)
 
     def inputs(self, args: Sequence[Any]) -> "Tuple[List[Any], Any]":
@@ -137,9 +137,7 @@ class _Kernel:
         given, device = self.inputs(args if op._shapes is not None else args[:op._inputs])
         if device not in self.warm:
             self.prepare(device)
-        # It is the quickest way to new tensors, whatever the types.
-        first = given[op._tensors[0]]
-        outputs = [first.new_empty(shape, dtype=dtype) for shape, dtype in zip(op._shapes_for(self.device, given, args), op._dtypes)]
+        outputs = op._new_outputs(self.device, given, args)
         for out in outputs:
             if out.numel():
                 self.run(device, given + outputs)
@@ -181,7 +179,8 @@ class _Autograd:
         self.function = type(name, (_torch.autograd.Function,),
                              {"forward": staticmethod(forward), "backward": staticmethod(gradients)})
         keys = _torch._C.DispatchKey
-        self.kernels = {getattr(keys, device.upper()): kernel.functional for device, kernel in op._kernels.items()}
+        self.of_devices = {getattr(keys, device.upper()): kernel.functional for device, kernel in op._kernels.items()}
+        self.next: "Dict[int, Any]" = {}
 
     def below(self, keyset: Any, args: Sequence[Any]) -> Any:
         with _torch._C._AutoDispatchBelowAutograd():
@@ -191,7 +190,10 @@ class _Autograd:
         if _torch.is_grad_enabled() and _torch._C._any_requires_grad(*args):
             return self.function.apply(keyset, *args)
         # Where the kernel of a device is next, it is called without another turn through the dispatcher.
-        kernel = self.kernels.get((keyset & _torch._C._after_ADInplaceOrView_keyset).highestPriorityTypeId())
+        number = keyset.raw_repr()
+        if number not in self.next:
+            self.next[number] = self.of_devices.get((keyset & _torch._C._after_ADInplaceOrView_keyset).highestPriorityTypeId())
+        kernel = self.next[number]
         return kernel(*args) if kernel is not None else self.below(keyset, args)
 
 
@@ -244,6 +246,16 @@ class Op:
         except Exception:
             self._check_dimensions(given)
             raise
+
+    def _new_outputs(self, device: str, given: "List[Any]", args: Sequence[Any]) -> "List[Any]":
+        """Makes tensors for the outputs, in the ways that take PyTorch the least time."""
+        like, same = given[self._tensors[0]], self._shapes and self._shapes.same_as
+        if same is None:
+            return [like.new_empty(shape, dtype=dtype) for shape, dtype in zip(self._shapes_for(device, given, args), self._dtypes)]
+        like = given[same]
+        if like.is_contiguous():
+            return [_torch.empty_like(like, dtype=dtype) for dtype in self._dtypes]
+        return [like.new_empty(like.shape, dtype=dtype) for dtype in self._dtypes]
 
     def _check_dimensions(self, given: Sequence[Any]) -> None:
         for i in self._tensors:

@@ -8,6 +8,7 @@ import pytest
 
 import fake_gpu
 import tessera as ts
+from tessera._op import with_users_line
 from test_gpu_arrays import N, doubled, kernel_arguments
 
 POINTER, SIZE, INT64, TEXT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64, ctypes.c_char_p
@@ -163,6 +164,19 @@ else:
         gpu.control.make_current(ctypes.c_void_p(before))
         assert "argument im: the array is on GPU 1, and pipelines run on GPU 0" in \
             Xla().call(pipeline, [(S32, there, (N,))], [(S32, memory(), (N,))])
+
+    def test_a_pipeline_without_loops_for_a_gpu():
+        im, f = ts.ImageParam(ts.Int(32), 1, "im"), ts.Func("f")
+        f[ts.Var("x")] = im[ts.Var("x")] * 2
+        call = f.compile_to_callable([im], "host-cuda")
+        plain = ts._tessera._add_xla_pipeline("plain", {"cuda": call}.__getitem__)
+        assert "has no loops for a GPU, where its arrays are: schedule it there (gpu_tile)" in \
+            Xla().call(plain, [(S32, memory(), (N,))], [(S32, memory(), (N,))])
+        with pytest.raises(ts.RunError) as failed:
+            call(fake_gpu.CudaArray(gpu, range(N)), fake_gpu.CudaArray(gpu, range(N)))
+        said = with_users_line(failed.value, None, "cuda")
+        assert "has no loops for a GPU" in str(said) and said.lineno == failed.value.lineno
+        assert with_users_line(failed.value, None, "cpu") is failed.value
 
     def test_pipelines_that_are_not_there():
         assert Xla().call(12345, [], [(S32, memory(), (N,))]).startswith("a pipeline of another process: ")

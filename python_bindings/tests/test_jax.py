@@ -14,7 +14,7 @@ x, y = ts.vars("x y")
 def test_what_is_said_without_jax():
     code = "import sys; sys.modules['jax'] = None\nimport tessera\ntry: import tessera.jax\nexcept ImportError as e: print(e)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert ran.stdout == "tessera.jax needs JAX, which is not installed here: pip install jax\n", ran.stderr
+    assert ran.stdout == "tessera.jax needs JAX 0.5 or later, which is not installed here: pip install jax\n", ran.stderr
 
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
@@ -111,6 +111,70 @@ def test_gradients_of_two_arrays_by_the_result():
 def test_vmap():
     op, a = leaky(), jnp.asarray(np.stack([VALUES, 2 * VALUES]))
     assert jnp.allclose(jax.vmap(lambda each: op(each, 0.25))(a), wanted(a))
+
+
+def test_batches_in_jit():
+    op, a = leaky(), jnp.asarray(np.stack([VALUES, 2 * VALUES]))
+    assert (jax.jit(jax.vmap(lambda each: op(each, 0.25)))(a) == wanted(a)).all()
+    gradient = jax.vmap(jax.jit(jax.grad(lambda each: op(each, 0.25).sum())))
+    assert (gradient(a) == jax.grad(lambda a: wanted(a).sum())(a)).all()
+    im, k, f = image(), ts.Param(ts.Float(32), "k"), ts.Func("scaled")
+    f[x, y] = im[x, y] * k
+    scaled, numbers = ts.jax.op(f, [im, k]), jnp.arange(2.)
+    assert (jax.vmap(jax.vmap(scaled, (None, 0)), (0, None))(a, numbers) == a[:, None] * numbers[:, None, None]).all()
+
+
+def test_the_program_of_xla_calls_it_on_its_own_memory():
+    op, a = leaky(), jnp.asarray(VALUES)
+    text = jax.jit(lambda a: op(a, 0.25)).lower(a).as_text()
+    assert "tessera_pipeline" in text and "callback" not in text
+
+
+def test_bfloat16_and_arrays_without_elements():
+    im, f = image("im", ts.BFloat(16)), ts.Func("f")
+    f[x, y] = im[x, y]
+    op, a = ts.jax.op(f, [im]), jnp.asarray(VALUES, jnp.bfloat16)
+    for run in (op, jax.jit(op)):
+        assert run(a).dtype == jnp.bfloat16 and (run(a) == a).all() and run(a[:0]).shape == (0, 4)
+
+
+def test_numbers_that_do_not_fit():
+    im, n, f = image(), ts.Param(ts.Int(8), "n"), ts.Func("f")
+    f[x, y] = im[x, y] + n
+    op = ts.jax.op(f, [im, n])
+    assert (jax.jit(lambda a: op(a, 3))(VALUES) == VALUES + 3).all()
+    with pytest.raises(TypeError, match=r"f: argument 1 \(n\): 2.5 is no int8"):
+        jax.jit(lambda a: op(a, 2.5))(VALUES)
+
+
+def test_handlers_of_the_pipeline_are_called():
+    im, f = image(), ts.Func("f")
+    f[x, y] = ts.print(im[x, y], "seen")
+    call, seen = f.compile_to_callable([im]), []
+    call.on_print(seen.append)
+    assert (jax.jit(ts.jax.op(call, shape=0))(VALUES) == VALUES).all() and len(seen) == VALUES.size
+
+
+def test_a_pipeline_for_another_device_is_refused(monkeypatch):
+    im, f = image(), ts.Func("plain")
+    f[x, y] = im[x, y] + 1
+    for_gpu = ts.jax.op(f, [im], targets={"cuda": "host-cuda"}, shape=0)
+    with pytest.raises(TypeError, match=r"plain: its pipeline is for cuda, and its arrays are on the CPU: give op\(\) one for \"cpu\" as "
+                                        r"well, op\(\{\"cpu\": ..., \"cuda\": ...\}\), or move the arrays"):
+        for_gpu(jnp.zeros((3, 4)))
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"plain, made at test_jax.py:\d+: .* its arrays are on the CPU"):
+        jax.jit(for_gpu)(jnp.zeros((3, 4))).block_until_ready()
+    monkeypatch.setattr(tessera.jax, "_device_of", lambda array: "cuda")
+    with pytest.raises(TypeError, match=r"plain: its pipeline is for cpu, and its arrays are on a GPU: .*"
+                                        r"jax.device_put\(array, jax.devices\(\"cpu\"\)\[0\]\)"):
+        ts.jax.op({"cpu": f.compile_to_callable([im])}, shape=0)(jnp.zeros((3, 4)))
+
+
+def test_failures_in_jit_are_said():
+    im, f = image(), ts.Func("shifted")
+    f[x, y] = im[x + 1, y]
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"shifted, made at test_jax.py:\d+: .*image"):
+        jax.jit(ts.jax.op(f, [im], shape=0))(jnp.zeros((3, 4))).block_until_ready()
 
 
 def test_what_does_not_fit_is_said():

@@ -74,7 +74,7 @@ def test_types_of_elements(type_, dtype):
     im, f = image(type_), ts.Func("copy")
     f[x, y] = im[x, y]
     a = torch.tensor([[1, 0, 1], [0, 0, 1]]).to(getattr(torch, dtype))
-    out = ts.torch.op(f, [im], shape=0)(a)
+    out = ts.torch.op(f, [im])(a)
     assert out.dtype == a.dtype and torch.equal(out, a)
     assert out.data_ptr() != a.data_ptr()
 
@@ -225,7 +225,7 @@ def test_a_second_derivative_is_refused():
 
 
 def test_without_backward_there_is_no_gradient():
-    with pytest.raises(RuntimeError, match="no autograd formula"):
+    with pytest.raises(RuntimeError, match=r"row_sums_\d+ has no gradient: op\(\) makes one of the pipeline that backward= gives"):
         row_sums()(torch.ones(2, 3, requires_grad=True)).sum().backward()
 
 
