@@ -161,7 +161,8 @@ class Op:
         device = wanted if wanted in program.devices else program.devices[0]
         shapes = [tuple(int(n) for n in shape) for shape in self._shapes_of(device, given, sizes)]
         results = [_jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in zip(shapes, self._dtypes)]
-        self._compiled(device)
+        if wanted in program.devices:
+            self._compiled(wanted)
         operands, numbers = [], ""
         for i, (value, argument) in enumerate(zip(given, program.inputs)):
             if i not in self._buffers and not isinstance(value, _jax.core.Tracer):

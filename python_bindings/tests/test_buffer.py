@@ -74,3 +74,15 @@ def test_images_are_written_and_read(tmp_path):
     assert np.array_equal(ts.load_image(str(tmp_path / "a.png")).numpy(), image)
     with pytest.raises(ts.RunError, match="missing.png"):
         ts.load_image(str(tmp_path / "missing.png"))
+
+
+def test_a_buffer_without_memory_is_a_question():
+    x, y = ts.vars("x y")
+    im, f = ts.ImageParam(ts.BFloat(16), 2, "im"), ts.Func("f")
+    f[x, y] = ts.f32(im[x + 1, y]) + ts.f32(im[x, y + 2])
+    asked, out = ts.Buffer.make_bounds_query(ts.BFloat(16), [1, 1]), ts.Buffer.make_bounds_query(ts.Float(32), [8, 4])
+    f.compile_to_callable([im])(asked, out)
+    assert asked.mins == (0, 0) and asked.shape == (6, 9) and out.shape == (4, 8)
+    assert ts.Buffer.make_bounds_query(ts.Int(8), [1 << 14] * 4).shape == (1 << 14,) * 4
+    with pytest.raises(ValueError, match="make_bounds_query: the extent -1"):
+        ts.Buffer.make_bounds_query(ts.Int(8), [3, -1])
