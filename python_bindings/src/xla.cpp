@@ -260,15 +260,15 @@ private:
     // A number that the program has computed; on a GPU it is waited for.
     uint64_t number_in(Operand &o) {
         uint64_t bits = 0;
-        tessera_buffer_t number = o.view.raw;
         if (o.view.is_on_device) {
-            number.host = reinterpret_cast<uint8_t *>(&bits);
+            BufferContents number(o.view.raw, o.argument.name);
+            number.device_ownership = BufferDeviceOwnership::Unmanaged;
+            number.raw.host = reinterpret_cast<uint8_t *>(&bits);
             RunContext context(stream);
-            if (tessera_copy_to_host(context.get(), &number))
-                throw std::runtime_error(str(o.which(), " cannot be copied from the GPU"));
-            return bits;
+            number.copy_to_host(context.get(), {});
+        } else {
+            std::memcpy(&bits, o.view.raw.host, size_t(o.part_bytes));
         }
-        std::memcpy(&bits, number.host, size_t(o.part_bytes));
         return bits;
     }
 

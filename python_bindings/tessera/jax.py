@@ -149,9 +149,10 @@ class Op:
         """Returns the Callable for a device, which XLA asks for, too."""
         if device not in self._program.devices:
             other = "a GPU" if device == "cuda" else "the CPU"
-            raise TypeError(f"{self.__name__}: its pipeline is for {', '.join(self._program.devices)}, and its arrays are on {other}: give "
-                            f"op() one for \"{device}\" as well, op({{\"cpu\": ..., \"cuda\": ...}}), or move the arrays, "
-                            f"jax.device_put(array, jax.devices(\"{self._program.devices[0]}\")[0])")
+            have = self._program.devices
+            raise TypeError(f"{self.__name__}: its pipeline is for {', '.join(have)}, and its arrays are on {other}: give op() "
+                            f"one for \"{device}\" as well, op({{\"cpu\": ..., \"cuda\": ...}}), or move the arrays, "
+                            f"jax.device_put(array, jax.devices(\"{have[0]}\")[0])")
         return self._program.callable(device)
 
     def _traced(self, given: "List[Any]", sizes: Any) -> Any:

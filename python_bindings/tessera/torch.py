@@ -251,7 +251,8 @@ class Op:
         """Makes tensors for the outputs, in the ways that take PyTorch the least time."""
         like, same = given[self._tensors[0]], self._shapes and self._shapes.same_as
         if same is None:
-            return [like.new_empty(shape, dtype=dtype) for shape, dtype in zip(self._shapes_for(device, given, args), self._dtypes)]
+            shapes = self._shapes_for(device, given, args)
+            return [like.new_empty(shape, dtype=dtype) for shape, dtype in zip(shapes, self._dtypes)]
         like = given[same]
         if like.is_contiguous():
             return [_torch.empty_like(like, dtype=dtype) for dtype in self._dtypes]
@@ -298,8 +299,8 @@ class Op:
         if self._in_place:
             library.impl(name, _library.fallthrough_kernel, "Autograd")
         else:
-            backward = self._backward
-            self._autograd = _Autograd(self, backward.set_up if backward else _note_nothing, backward.run if backward else self._refuse)
+            of = self._backward
+            self._autograd = _Autograd(self, of.set_up if of else _note_nothing, of.run if of else self._refuse)
             library.impl(name, self._autograd, "Autograd", with_keyset=True)
             if not self._sizes_by_caller and hasattr(_library, "register_vmap"):
                 _library.register_vmap(self.name, self._batch, lib=library)

@@ -9,7 +9,7 @@ import pytest
 import fake_gpu
 import tessera as ts
 from tessera._op import with_users_line
-from test_gpu_arrays import N, doubled, kernel_arguments
+from test_gpu_arrays import N, doubled, kernel_arguments, x, xi
 
 POINTER, SIZE, INT64, TEXT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64, ctypes.c_char_p
 F32, S32, S64 = 11, 4, 5
@@ -57,7 +57,8 @@ class Xla:
         address.restype, address.argtypes = POINTER, (ctypes.py_object, TEXT)
         self.handler = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.POINTER(Call))(address(ts._tessera._xla_handler(on_gpu), None))
         self.error = None
-        self.api = Api(make_error=MAKE_ERROR(self.note_error), stream=GET_STREAM(lambda a: setattr(a.contents, "stream", stream) or 0))
+        tell_stream = GET_STREAM(lambda arguments: setattr(arguments.contents, "stream", stream) or 0)
+        self.api = Api(make_error=MAKE_ERROR(self.note_error), stream=tell_stream)
         self.api.version = Version(minor=7)
         self.kept = []
 
@@ -77,13 +78,15 @@ class Xla:
         return ctypes.addressof(made)
 
     def arrays(self, given):
-        all_ = [Array(type=type_, data=address, axes=len(shape), shape=self.numbers(INT64, shape)) for type_, address, shape in given]
+        all_ = [Array(type=type_, data=address, axes=len(shape), shape=self.numbers(INT64, shape))
+                for type_, address, shape in given]
         return Arrays(count=len(all_), kinds=self.numbers(ctypes.c_int, [1] * len(all_)), all=self.pointers(all_))
 
     def call(self, pipeline, inputs, outputs, numbers="", stage=3):
         names = [Text(name, len(name)) for name in (b"numbers", b"pipeline")]
         values = [Text(numbers.encode(), len(numbers)), Scalar(S64, self.numbers(INT64, [pipeline]))]
-        attributes = Attributes(count=2, kinds=self.numbers(ctypes.c_int, [4, 3]), names=self.pointers(names), all=self.pointers(values))
+        attributes = Attributes(count=2, kinds=self.numbers(ctypes.c_int, [4, 3]), names=self.pointers(names),
+                                all=self.pointers(values))
         call = Call(api=ctypes.addressof(self.api), stage=stage, inputs=self.arrays(inputs), outputs=self.arrays(outputs),
                     attributes=attributes)
         failed = self.handler(ctypes.byref(call))
@@ -182,3 +185,22 @@ else:
         assert Xla().call(12345, [], [(S32, memory(), (N,))]).startswith("a pipeline of another process: ")
         nothing = ts._tessera._add_xla_pipeline("f", types.MappingProxyType({}).__getitem__)
         assert Xla().call(nothing, [], [(S32, memory(), (N,))]) == "'cuda'"
+
+    def test_a_number_that_the_program_has_computed_is_waited_for():
+        im, k, f = ts.ImageParam(ts.Int(32), 1, "im"), ts.Param(ts.Int(32), "k"), ts.Func("f")
+        f[x] = im[x] * 2
+        f.gpu_tile(x, xi, 32)
+        im.dim(0).set_bounds(0, N)
+        f.output_buffer().dim(0).set_bounds(0, N)
+        pipeline = ts.Pipeline([f])
+        pipeline.add_requirement(k == 3, "k is", k)
+        call = pipeline.compile_to_callable([im, k], "host-cuda")
+        number = ts._tessera._add_xla_pipeline("numbered", {"cuda": call}.__getitem__)
+        a, out = (S32, memory(), (N,)), (S32, memory(), (N,))
+        assert Xla().call(number, [a], [out], "3 ") is None
+        assert "k is 4" in Xla().call(number, [a], [out], "4 ")
+        stream = gpu.control.new_stream()
+        assert Xla(stream).call(number, [a, (S32, memory([3]), ())], [out], "- ") is None
+        assert "k is 7" in Xla(stream).call(number, [a, (S32, memory([7]), ())], [out], "- ")
+        many = (S32, memory([3, 3, 8]), (3,))
+        assert "k is 8" in Xla(stream).call(number, [(*a[:2], (1, N)), many], [(S32, memory([0] * 3 * N), (3, N))], "- ")

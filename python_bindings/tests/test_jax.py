@@ -159,8 +159,8 @@ def test_a_pipeline_for_another_device_is_refused(monkeypatch):
     im, f = image(), ts.Func("plain")
     f[x, y] = im[x, y] + 1
     for_gpu = ts.jax.op(f, [im], targets={"cuda": "host-cuda"}, shape=0)
-    with pytest.raises(TypeError, match=r"plain: its pipeline is for cuda, and its arrays are on the CPU: give op\(\) one for \"cpu\" as "
-                                        r"well, op\(\{\"cpu\": ..., \"cuda\": ...\}\), or move the arrays"):
+    with pytest.raises(TypeError, match=r"plain: its pipeline is for cuda, and its arrays are on the CPU: give op\(\) one for "
+                                        r"\"cpu\" as well, op\(\{\"cpu\": ..., \"cuda\": ...\}\), or move the arrays"):
         for_gpu(jnp.zeros((3, 4)))
     with pytest.raises(jax.errors.JaxRuntimeError, match="plain: its pipeline is for cuda, and its arrays are on the CPU"):
         jax.jit(for_gpu)(jnp.zeros((3, 4))).block_until_ready()
