@@ -311,14 +311,14 @@ private:
 
 // ---- The handler ----
 
-// The structs that are used have not changed since the first of these versions: whatever minor one
-// XLA has is spoken.
+// The structs that are used are the same in all minor versions: that of XLA is spoken, or the first
+// one, whose XLA does not say it here.
 bool describe(const xla::Call &call) {
     for (xla::Extension *e = call.extensions; e; e = e->next) {
         if (e->kind != xla::metadata) continue;
         xla::Metadata &m = *reinterpret_cast<xla::MetadataExtension *>(e)->metadata;
         m.version.major = xla::major_version;
-        m.version.minor = call.api->version.minor;
+        m.version.minor = call.api ? call.api->version.minor : xla::first_minor_version;
         m.traits = 0;
         return true;
     }

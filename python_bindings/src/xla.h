@@ -21,7 +21,7 @@ struct Version {
     Extension *extensions;
     int major, minor;
 };
-constexpr int major_version = 0;
+constexpr int major_version = 0, first_minor_version = 1;
 
 // An extension of a call by which XLA asks what a function is like, in place of running it.
 constexpr int metadata = 1;

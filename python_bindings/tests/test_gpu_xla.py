@@ -101,6 +101,8 @@ def test_the_version_that_xla_has_is_spoken():
     call = Call(api=ctypes.addressof(xla.api), extensions=ctypes.addressof(extension))
     assert xla.handler(ctypes.byref(call)) == 0
     assert (metadata.version.major, metadata.version.minor, metadata.traits) == (0, 7, 0)
+    call.api = None  # as the XLA of the first version has it
+    assert xla.handler(ctypes.byref(call)) == 0 and metadata.version.minor == 1
 
 
 if "FAKE_CUDA_ARGUMENTS" not in os.environ:
