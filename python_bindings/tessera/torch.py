@@ -158,6 +158,10 @@ class _Kernel:
             _torch.autograd.graph.increment_version(args[op._inputs:])
 
 
+# Older ones have no number, but a text.
+_number_of: Any = getattr(_torch._C.DispatchKeySet, "raw_repr", repr)
+
+
 class _Autograd:
     """The kernel that the dispatcher calls before those of devices: it notes what gradients need, where some are wanted.
 
@@ -180,17 +184,19 @@ class _Autograd:
                              {"forward": staticmethod(forward), "backward": staticmethod(gradients)})
         keys = _torch._C.DispatchKey
         self.of_devices = {getattr(keys, device.upper()): kernel.functional for device, kernel in op._kernels.items()}
-        self.next: "Dict[int, Any]" = {}
+        self.next: "Dict[Any, Any]" = {}
 
     def below(self, keyset: Any, args: Sequence[Any]) -> Any:
         with _torch._C._AutoDispatchBelowAutograd():
             return self.op.overload.redispatch(keyset & _torch._C._after_autograd_keyset, *args)
 
     def __call__(self, keyset: Any, *args: Any) -> Any:
-        if _torch.is_grad_enabled() and _torch._C._any_requires_grad(*args):
-            return self.function.apply(keyset, *args)
+        if _torch.is_grad_enabled():
+            for i in self.op._tensors:
+                if args[i].requires_grad:
+                    return self.function.apply(keyset, *args)
         # Where the kernel of a device is next, it is called without another turn through the dispatcher.
-        number = keyset.raw_repr()
+        number = _number_of(keyset)
         if number not in self.next:
             self.next[number] = self.of_devices.get((keyset & _torch._C._after_ADInplaceOrView_keyset).highestPriorityTypeId())
         kernel = self.next[number]
