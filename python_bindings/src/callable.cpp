@@ -284,6 +284,7 @@ void bring_back(ArrayView &view, JITUserContext *context) {
     BufferContents c(view.raw, "array");
     c.device_ownership = BufferDeviceOwnership::Allocated;
     view.raw.device = 0;
+    view.raw.device_interface = nullptr;
     c.copy_to_host(context, {});
 }
 

@@ -179,10 +179,12 @@ struct Operand {
         for (size_t i = 0; i < batch_axes; i++)
             index = index * buffer.shape[i] + (buffer.shape[i] == 1 ? 0 : part[i]);
         uint8_t *at = static_cast<uint8_t *>(buffer.data) + index * part_bytes;
-        if (view.is_on_device)
+        if (view.is_on_device) {
             view.raw.device = uint64_t(uintptr_t(at));
-        else
+        } else {
             view.raw.host = at;
+            view.raw.flags = tessera_buffer_flag_host_dirty;
+        }
     }
 
     const xla::Buffer &buffer;

@@ -142,6 +142,17 @@ else:
         assert gpu.library.cuStreamSynchronize(None) == 0
         assert list(gpu.elements(out, 3 * N)) == 3 * DOUBLED
 
+    def test_a_pipeline_for_a_gpu_with_arrays_on_the_host():
+        f, im = doubled()
+        call = f.compile_to_callable([im], "host-cuda")
+        number = ts._tessera._add_xla_pipeline("copied", {"cpu": call}.__getitem__)
+        a, out = (ctypes.c_int32 * (3 * N))(*range(3 * N)), (ctypes.c_int32 * (3 * N))()
+        given = [(S32, ctypes.addressof(of), (3, N)) for of in (a, out)]
+        for _ in range(2):
+            assert Xla(on_gpu=False).call(number, given[:1], given[1:]) is None
+            assert list(out) == [2 * i for i in a]
+            a[:] = [7 * i for i in a]
+
     def test_other_stages_and_empty_arrays_are_nothing(pipeline):
         a, out = memory(), memory([0] * N)
         assert Xla().call(pipeline, [(S32, a, (N,))], [(S32, out, (N,))], stage=1) is None
