@@ -42,7 +42,7 @@ public:
 // themselves.
 class Compilation {
 public:
-    // What became of a schedule: its library, or why there is none.
+    // Says what became of a schedule: its library, or why there is none.
     struct Compiled {
         std::string library;
         Measurement failure;

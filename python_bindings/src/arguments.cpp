@@ -2,7 +2,7 @@
 #include <array>
 #include <utility>
 
-// What is said about arguments that do not fit. nanobind lists all overloads; tessera._arguments
+// Explains arguments that do not fit. nanobind lists all overloads; tessera._arguments
 // says which argument it is, what came and what is wanted. It is asked after a call has failed, so
 // that calls cost nothing more: an object that can be called has a pointer to the function that
 // does it (PEP 590), and here stands one in front of nanobind's.

@@ -381,7 +381,7 @@ template<typename Managed> Managed *take(nb::handle capsule, const char *name, c
 void take_managed(dlpack::ManagedVersioned *managed, bool reverse_axes, const What &what,
                   ArrayView &view) {
     view.owner = ArrayOwner(managed);
-    // What is written to a copy nobody sees.
+    // Nobody sees what is written to a copy.
     view.is_read_only = managed->flags & (dlpack::is_read_only | dlpack::is_copied);
     read_tensor(managed->tensor, reverse_axes, what, view);
 }

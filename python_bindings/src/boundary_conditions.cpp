@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "docs/running.h"
 
 namespace tessera::python {
 namespace {
@@ -20,24 +21,20 @@ struct Condition {
 };
 const Condition conditions[] = {
     {"repeat_edge", [](const bc::Source &f, const Region &r) { return bc::repeat_edge(f, r); },
-     "Has the nearest value inside."},
+     docs::boundary::repeat_edge},
     {"repeat_image", [](const bc::Source &f, const Region &r) { return bc::repeat_image(f, r); },
-     "Has copies side by side."},
+     docs::boundary::repeat_image},
     {"mirror_image", [](const bc::Source &f, const Region &r) { return bc::mirror_image(f, r); },
-     "Has copies side by side, every other one mirrored, with the value at the edge twice."},
+     docs::boundary::mirror_image},
     {"mirror_interior",
      [](const bc::Source &f, const Region &r) { return bc::mirror_interior(f, r); },
-     "The same, with the value at the edge once."},
+     docs::boundary::mirror_interior},
 };
 
 }  // namespace
 
 void bind_boundary_conditions(nb::module_ &m) {
-    nb::module_ b = m.def_submodule(
-        "BoundaryConditions",
-        "Funcs that are the source (a Func, an ImageParam, a Buffer or an array) inside of its "
-        "bounds, and something sensible outside. Bounds are (min, extent) of each dimension, or "
-        "(None, None) where a dimension has none.");
+    nb::module_ b = m.def_submodule("BoundaryConditions", docs::boundary::module_doc);
     for (const Condition &c : conditions) {
         b.def(
             c.name,
@@ -54,7 +51,7 @@ void bind_boundary_conditions(nb::module_ &m) {
             if (!is_tuple(value)) return bc::constant_exterior(source, to_expr(value), region);
             return bc::constant_exterior(source, Tuple(to_exprs(value), here()), region);
         },
-        "f"_a, "exterior"_a, "bounds"_a = nb::none(), "Has one value everywhere outside.");
+        "f"_a, "exterior"_a, "bounds"_a = nb::none(), docs::boundary::constant_exterior);
 }
 
 }  // namespace tessera::python

@@ -1,3 +1,4 @@
+#include "docs/buffer.h"
 #include "arrays.h"
 #include <cstring>
 
@@ -118,22 +119,35 @@ void set(const Buffer<> &b, nb::handle index, nb::handle value) {
 }
 
 void define_shape(nb::class_<Buffer<>> &c) {
-    c.def("dimensions", [](const Buffer<> &b) { return b.dimensions(); })
+    c.def(
+         "dimensions", [](const Buffer<> &b) { return b.dimensions(); }, docs::buffer::dimensions)
         .def(
-            "dim", [](const Buffer<> &b, int d) { return b.dim(d); }, "dimension"_a)
-        .def("width", [](const Buffer<> &b) { return b.width(); })
-        .def("height", [](const Buffer<> &b) { return b.height(); })
-        .def("channels", [](const Buffer<> &b) { return b.channels(); })
-        .def("left", [](const Buffer<> &b) { return b.left(); })
-        .def("right", [](const Buffer<> &b) { return b.right(); })
-        .def("top", [](const Buffer<> &b) { return b.top(); })
-        .def("bottom", [](const Buffer<> &b) { return b.bottom(); })
-        .def("number_of_elements", [](const Buffer<> &b) { return b.number_of_elements(); })
-        .def("size_in_bytes", [](const Buffer<> &b) { return b.size_in_bytes(); })
+            "dim", [](const Buffer<> &b, int d) { return b.dim(d); }, "dimension"_a,
+            docs::buffer::dim)
+        .def(
+            "width", [](const Buffer<> &b) { return b.width(); }, docs::buffer::width)
+        .def(
+            "height", [](const Buffer<> &b) { return b.height(); }, docs::buffer::height)
+        .def(
+            "channels", [](const Buffer<> &b) { return b.channels(); }, docs::buffer::channels)
+        .def(
+            "left", [](const Buffer<> &b) { return b.left(); }, docs::buffer::left)
+        .def(
+            "right", [](const Buffer<> &b) { return b.right(); }, docs::buffer::right)
+        .def(
+            "top", [](const Buffer<> &b) { return b.top(); }, docs::buffer::top)
+        .def(
+            "bottom", [](const Buffer<> &b) { return b.bottom(); }, docs::buffer::bottom)
+        .def(
+            "number_of_elements", [](const Buffer<> &b) { return b.number_of_elements(); },
+            docs::buffer::number_of_elements)
+        .def(
+            "size_in_bytes", [](const Buffer<> &b) { return b.size_in_bytes(); },
+            docs::buffer::size_in_bytes)
         .def(
             "contains",
             [](const Buffer<> &b, const std::vector<int> &pos) { return b.contains(pos); },
-            "position"_a)
+            "position"_a, docs::buffer::contains)
         .def_prop_ro(
             "shape",
             [](const Buffer<> &b) {
@@ -141,7 +155,7 @@ void define_shape(nb::class_<Buffer<>> &c) {
                 for (int d = b.dimensions() - 1; d >= 0; d--) shape.append(b.extent(d));
                 return nb::tuple(shape);
             },
-            "The extents in NumPy's order: dimension 0 is the last axis.")
+            docs::buffer::shape)
         .def_prop_ro(
             "mins",
             [](const Buffer<> &b) {
@@ -149,11 +163,10 @@ void define_shape(nb::class_<Buffer<>> &c) {
                 for (int d = 0; d < b.dimensions(); d++) mins.append(b.min(d));
                 return nb::tuple(mins);
             },
-            "The least coordinate in each dimension, dimension 0 first.")
+            docs::buffer::mins)
         .def_prop_ro(
-            "dtype", [](const Buffer<> &b) { return numpy_dtype(b.type()); },
-            "The type of the elements as NumPy's dtype.")
-        .def_prop_ro("ndim", [](const Buffer<> &b) { return b.dimensions(); });
+            "dtype", [](const Buffer<> &b) { return numpy_dtype(b.type()); }, docs::buffer::dtype)
+        .def_prop_ro("ndim", [](const Buffer<> &b) { return b.dimensions(); }, docs::buffer::ndim);
 }
 
 Buffer<> copy(const Buffer<> &b) {
@@ -165,55 +178,58 @@ void define_changes(nb::class_<Buffer<>> &c) {
     using Rect = std::vector<std::pair<int, int>>;
     c.def(
          "crop", [](Buffer<> &b, int d, int min, int extent) { b.crop(d, min, extent); },
-         "dimension"_a, "min"_a, "extent"_a)
+         "dimension"_a, "min"_a, "extent"_a, docs::buffer::crop)
         .def(
             "cropped",
             [](const Buffer<> &b, int d, int min, int extent) { return b.cropped(d, min, extent); },
-            "dimension"_a, "min"_a, "extent"_a)
+            "dimension"_a, "min"_a, "extent"_a, docs::buffer::cropped)
         .def(
             "cropped", [](const Buffer<> &b, const Rect &rect) { return b.cropped(rect); },
-            "rect"_a)
+            "rect"_a, docs::buffer::cropped_rect)
         .def(
             "slice", [](Buffer<> &b, int d, int pos) { b.slice(d, pos); }, "dimension"_a,
-            "position"_a)
+            "position"_a, docs::buffer::slice)
         .def(
             "sliced", [](const Buffer<> &b, int d, int pos) { return b.sliced(d, pos); },
-            "dimension"_a, "position"_a)
+            "dimension"_a, "position"_a, docs::buffer::sliced)
         .def(
             "embed", [](Buffer<> &b, int d, int pos) { b.embed(d, pos); }, "dimension"_a,
-            "position"_a = 0)
+            "position"_a = 0, docs::buffer::embed)
         .def(
             "embedded", [](const Buffer<> &b, int d, int pos) { return b.embedded(d, pos); },
-            "dimension"_a, "position"_a = 0)
-        .def("add_dimension", [](Buffer<> &b) { b.add_dimension(); })
+            "dimension"_a, "position"_a = 0, docs::buffer::embedded)
+        .def(
+            "add_dimension", [](Buffer<> &b) { b.add_dimension(); }, docs::buffer::add_dimension)
         .def(
             "translate", [](Buffer<> &b, int d, int delta) { b.translate(d, delta); },
-            "dimension"_a, "delta"_a)
+            "dimension"_a, "delta"_a, docs::buffer::translate)
         .def(
             "translate", [](Buffer<> &b, const std::vector<int> &delta) { b.translate(delta); },
-            "delta"_a)
+            "delta"_a, docs::buffer::translate_all)
         .def(
             "translated",
             [](const Buffer<> &b, int d, int delta) { return b.translated(d, delta); },
-            "dimension"_a, "delta"_a)
+            "dimension"_a, "delta"_a, docs::buffer::translated)
         .def(
             "translated",
             [](const Buffer<> &b, const std::vector<int> &delta) { return b.translated(delta); },
-            "delta"_a)
+            "delta"_a, docs::buffer::translated_all)
         .def(
-            "set_min", [](Buffer<> &b, const std::vector<int> &mins) { b.set_min(mins); }, "mins"_a)
+            "set_min", [](Buffer<> &b, const std::vector<int> &mins) { b.set_min(mins); }, "mins"_a,
+            docs::buffer::set_min)
         .def(
-            "transpose", [](Buffer<> &b, int d1, int d2) { b.transpose(d1, d2); }, "d1"_a, "d2"_a)
+            "transpose", [](Buffer<> &b, int d1, int d2) { b.transpose(d1, d2); }, "d1"_a, "d2"_a,
+            docs::buffer::transpose)
         .def(
             "transpose", [](Buffer<> &b, const std::vector<int> &order) { b.transpose(order); },
-            "order"_a)
+            "order"_a, docs::buffer::transpose_all)
         .def(
             "transposed", [](const Buffer<> &b, int d1, int d2) { return b.transposed(d1, d2); },
-            "d1"_a, "d2"_a)
+            "d1"_a, "d2"_a, docs::buffer::transposed)
         .def(
             "transposed",
             [](const Buffer<> &b, const std::vector<int> &order) { return b.transposed(order); },
-            "order"_a)
+            "order"_a, docs::buffer::transposed_all)
         .def(
             "reverse_axes",
             [](const Buffer<> &b) {
@@ -221,8 +237,8 @@ void define_changes(nb::class_<Buffer<>> &c) {
                 for (int d = b.dimensions() - 1; d >= 0; d--) order.push_back(d);
                 return b.transposed(order);
             },
-            "Returns the same memory with the order of dimensions turned round.")
-        .def("copy", &copy, "Returns new memory with the same elements.")
+            docs::buffer::reverse_axes)
+        .def("copy", &copy, docs::buffer::copy)
         .def(
             "copy_from",
             [](Buffer<> &b, nb::handle from) {
@@ -232,7 +248,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
                 bring_to_host(b, here());
                 b.copy_from(source);
             },
-            "src"_a, "Overwrites the elements whose coordinates both have.")
+            "src"_a, docs::buffer::copy_from)
         .def(
             "fill",
             [](const Buffer<> &b, nb::handle value) {
@@ -244,7 +260,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
                     b.as<T>().fill(v);
                 });
             },
-            "value"_a, "Sets all elements.")
+            "value"_a, docs::buffer::fill)
         .def(
             "all_equal",
             [](const Buffer<> &b, nb::handle value) {
@@ -255,7 +271,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
                     return b.as<T>().all_equal(v);
                 });
             },
-            "value"_a)
+            "value"_a, docs::buffer::all_equal)
         .def(
             "for_each_element",
             [](const Buffer<> &b, nb::callable f) {
@@ -263,7 +279,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
                     f(nb::cast(std::vector<int>(pos, pos + b.dimensions())));
                 });
             },
-            "f"_a, "Calls f with a list of coordinates for each element.");
+            "f"_a, docs::buffer::for_each_element);
 }
 
 // Strides that are too large for 32 bits are smaller than they should be: nothing lies at them.
@@ -281,8 +297,7 @@ Buffer<> make_bounds_query(Type t, const std::vector<int> &sizes) {
 
 void define_device(nb::class_<Buffer<>> &c) {
     c.def(
-         "copy_to_host", [](Buffer<> &b) { bring_to_host(b, here()); },
-         "Copies the elements here, if those on a device are newer.")
+         "copy_to_host", [](Buffer<> &b) { bring_to_host(b, here()); }, docs::buffer::copy_to_host)
         .def(
             "copy_to_device",
             [](Buffer<> &b, const Target &t) {
@@ -290,23 +305,33 @@ void define_device(nb::class_<Buffer<>> &c) {
                 nb::gil_scoped_release no_gil;
                 b.copy_to_device(t, nullptr, at);
             },
-            "target"_a = Target(), "Copies the elements to the device, if those here are newer.")
-        .def("device_sync",
-             [](Buffer<> &b) {
-                 const Location at = here();
-                 nb::gil_scoped_release no_gil;
-                 b.device_sync(nullptr, at);
-             })
-        .def("device_free", [](Buffer<> &b) { b.device_free(nullptr, here()); })
-        .def("device_dirty", [](const Buffer<> &b) { return b.device_dirty(); })
-        .def("host_dirty", [](const Buffer<> &b) { return b.host_dirty(); })
+            "target"_a = Target(), docs::buffer::copy_to_device)
+        .def(
+            "device_sync",
+            [](Buffer<> &b) {
+                const Location at = here();
+                nb::gil_scoped_release no_gil;
+                b.device_sync(nullptr, at);
+            },
+            docs::buffer::device_sync)
+        .def(
+            "device_free", [](Buffer<> &b) { b.device_free(nullptr, here()); },
+            docs::buffer::device_free)
+        .def(
+            "device_dirty", [](const Buffer<> &b) { return b.device_dirty(); },
+            docs::buffer::device_dirty)
+        .def(
+            "host_dirty", [](const Buffer<> &b) { return b.host_dirty(); },
+            docs::buffer::host_dirty)
         .def(
             "set_host_dirty", [](Buffer<> &b, bool dirty) { b.set_host_dirty(dirty); },
-            "dirty"_a = true)
+            "dirty"_a = true, docs::buffer::set_host_dirty)
         .def(
             "set_device_dirty", [](Buffer<> &b, bool dirty) { b.set_device_dirty(dirty); },
-            "dirty"_a = true)
-        .def("has_device_allocation", [](const Buffer<> &b) { return b.has_device_allocation(); });
+            "dirty"_a = true, docs::buffer::set_device_dirty)
+        .def(
+            "has_device_allocation", [](const Buffer<> &b) { return b.has_device_allocation(); },
+            docs::buffer::has_device_allocation);
 }
 
 }  // namespace
@@ -364,25 +389,19 @@ uint64_t number_bits(Type t, nb::handle value, const What &what) {
 }
 
 void bind_buffer(nb::module_ &m) {
-    nb::class_<BufferDimension>(m, "BufferDimension",
-                                "One dimension of a Buffer, and the range of its coordinates.")
-        .def("min", &BufferDimension::min)
-        .def("max", &BufferDimension::max)
-        .def("extent", &BufferDimension::extent)
-        .def("stride", &BufferDimension::stride,
-             "Returns the distance of neighbours, in elements.");
+    nb::class_<BufferDimension>(m, "BufferDimension", docs::buffer::dimension_class)
+        .def("min", &BufferDimension::min, docs::buffer::dimension_min)
+        .def("max", &BufferDimension::max, docs::buffer::dimension_max)
+        .def("extent", &BufferDimension::extent, docs::buffer::dimension_extent)
+        .def("stride", &BufferDimension::stride, docs::buffer::dimension_stride);
     nb::class_<Buffer<>> c(m, "Buffer", nb::type_slots(const_cast<PyType_Slot *>(buffer_slots())),
-                           "An array in memory: input, output or constant of a pipeline. Axis j of "
-                           "a NumPy array of n axes is dimension n - 1 - j.");
+                           docs::buffer::class_);
     c.def(
          "__init__",
          [](Buffer<> *b, const ArrayLike &array, const std::string &name, bool reverse_axes) {
              new (b) Buffer<>(to_buffer(array.object, "Buffer", reverse_axes, name));
          },
-         "array"_a, "name"_a = "", "reverse_axes"_a = true,
-         "Shares the memory of an array: anything with DLPack, the buffer protocol or an array "
-         "interface, on the host or a GPU. Axis j of n axes becomes dimension n - 1 - j. That of a "
-         "read-only array is an input only.")
+         "array"_a, "name"_a = "", "reverse_axes"_a = true, docs::buffer::of_array)
         .def(
             "__init__",
             [](Buffer<> *b, const TypeLike &type, const std::vector<int> &sizes,
@@ -394,21 +413,20 @@ void bind_buffer(nb::module_ &m) {
                 });
             },
             "type"_a, "sizes"_a, "storage_order"_a = std::vector<int>(), "name"_a = "",
-            "Allocates memory, of these extents, dimension 0 first. storage_order lists the "
-            "dimensions, innermost first.")
+            docs::buffer::of_sizes)
         .def_static(
             "make_scalar",
             [](const TypeLike &t, const std::string &name) {
                 return Buffer<>::make_scalar(t.get(), name);
             },
-            "type"_a, "name"_a = "")
+            "type"_a, "name"_a = "", docs::buffer::make_scalar)
         .def_static(
             "make_interleaved",
             [](const TypeLike &t, int w, int h, int ch, const std::string &name) {
                 return Buffer<>::make_interleaved(t.get(), w, h, ch, name);
             },
             "type"_a, "width"_a, "height"_a, "channels"_a, "name"_a = "",
-            "Allocates x, y, c with the channels of a pixel side by side.")
+            docs::buffer::make_interleaved)
         .def_static(
             "make_bounds_query",
             [](const TypeLike &t, const std::vector<int> &sizes) {
@@ -422,14 +440,18 @@ void bind_buffer(nb::module_ &m) {
             [](const Buffer<> &other, const std::string &name) {
                 return Buffer<>::make_with_shape_of(other, name);
             },
-            "buffer"_a, "name"_a = "")
-        .def("name", [](const Buffer<> &b) { return b.name(); })
+            "buffer"_a, "name"_a = "", docs::buffer::make_with_shape_of)
         .def(
-            "set_name", [](Buffer<> &b, const std::string &name) { b.set_name(name); }, "name"_a)
-        .def("type", [](const Buffer<> &b) { return b.type(); })
-        .def("defined", &Buffer<>::defined)
+            "name", [](const Buffer<> &b) { return b.name(); }, docs::buffer::name)
         .def(
-            "same_as", [](const Buffer<> &a, const Buffer<> &b) { return a.same_as(b); }, "other"_a)
+            "set_name", [](Buffer<> &b, const std::string &name) { b.set_name(name); }, "name"_a,
+            docs::buffer::set_name)
+        .def(
+            "type", [](const Buffer<> &b) { return b.type(); }, docs::buffer::type)
+        .def("defined", &Buffer<>::defined, docs::buffer::defined)
+        .def(
+            "same_as", [](const Buffer<> &a, const Buffer<> &b) { return a.same_as(b); }, "other"_a,
+            docs::buffer::same_as)
         .def("__getitem__", &get, "position"_a)
         .def("__setitem__", &set, "position"_a, "value"_a)
         .def("__len__",
@@ -466,7 +488,7 @@ void bind_buffer(nb::module_ &m) {
             nb::gil_scoped_release no_gil;
             return load_image(path, at);
         },
-        "path"_a, "Reads a PNG, PGM or PPM file into dimensions x, y and, unless it is grey, c.");
+        "path"_a, docs::buffer::load_image);
     m.def(
         "save_image",
         [](nb::handle image, const std::string &path) {
@@ -476,7 +498,7 @@ void bind_buffer(nb::module_ &m) {
             nb::gil_scoped_release no_gil;
             convert_and_save_image(b, path, at);
         },
-        "image"_a, "path"_a, "Writes a PNG, PGM or PPM file, by the ending of the path.");
+        "image"_a, "path"_a, docs::buffer::save_image);
 }
 
 }  // namespace tessera::python

@@ -1,33 +1,41 @@
 #include "bindings.h"
+#include "docs/buffer.h"
 
-// What Buffers have beside their elements and shape, and images in files.
+// Binds what Buffers have beside their elements and shape, and images in files.
 namespace tessera::python {
 namespace {
 
 void define_memory(nb::class_<Buffer<>> &c) {
     c.def(
-         "min", [](const Buffer<> &b, int d) { return b.min(d); }, "dimension"_a)
+         "min", [](const Buffer<> &b, int d) { return b.min(d); }, "dimension"_a, docs::buffer::min)
         .def(
-            "extent", [](const Buffer<> &b, int d) { return b.extent(d); }, "dimension"_a)
+            "extent", [](const Buffer<> &b, int d) { return b.extent(d); }, "dimension"_a,
+            docs::buffer::extent)
         .def(
             "stride", [](const Buffer<> &b, int d) { return b.stride(d); }, "dimension"_a,
-            "Returns the distance of neighbours, in elements.")
+            docs::buffer::stride)
         .def(
-            "allocate", [](Buffer<> &b) { b.allocate(); }, "Gives a Buffer without memory some.")
-        .def("deallocate", [](Buffer<> &b) { b.deallocate(); })
+            "allocate", [](Buffer<> &b) { b.allocate(); }, docs::buffer::allocate)
         .def(
-            "reset", [](Buffer<> &b) { b.reset(); }, "Makes this an undefined Buffer.")
-        .def("is_bounds_query", [](const Buffer<> &b) { return b.is_bounds_query(); })
-        .def("owns_host_memory", [](const Buffer<> &b) { return b.owns_host_memory(); })
+            "deallocate", [](Buffer<> &b) { b.deallocate(); }, docs::buffer::deallocate)
+        .def(
+            "reset", [](Buffer<> &b) { b.reset(); }, docs::buffer::reset)
+        .def(
+            "is_bounds_query", [](const Buffer<> &b) { return b.is_bounds_query(); },
+            docs::buffer::is_bounds_query)
+        .def(
+            "owns_host_memory", [](const Buffer<> &b) { return b.owns_host_memory(); },
+            docs::buffer::owns_host_memory)
         .def(
             "add_dimension_with_stride",
-            [](Buffer<> &b, int stride) { b.add_dimension_with_stride(stride); }, "stride"_a)
+            [](Buffer<> &b, int stride) { b.add_dimension_with_stride(stride); }, "stride"_a,
+            docs::buffer::add_dimension_with_stride)
         .def(
             "copy_to_interleaved", [](const Buffer<> &b) { return b.copy_to_interleaved(); },
-            "Returns new memory with the channels of a pixel side by side.")
+            docs::buffer::copy_to_interleaved)
         .def(
             "copy_to_planar", [](const Buffer<> &b) { return b.copy_to_planar(); },
-            "Returns new memory with each channel a plane.");
+            docs::buffer::copy_to_planar);
 }
 
 void define_device_memory(nb::class_<Buffer<>> &c) {
@@ -38,7 +46,7 @@ void define_device_memory(nb::class_<Buffer<>> &c) {
              nb::gil_scoped_release no_gil;
              b.device_malloc(t, nullptr, at);
          },
-         "target"_a = Target(), "Allocates memory on the device, and copies nothing.")
+         "target"_a = Target(), docs::buffer::device_malloc)
         .def(
             "device_malloc",
             [](Buffer<> &b, DeviceAPI api, const Target &t) {
@@ -46,16 +54,19 @@ void define_device_memory(nb::class_<Buffer<>> &c) {
                 nb::gil_scoped_release no_gil;
                 b.device_malloc(api, t, nullptr, at);
             },
-            "device_api"_a, "target"_a = Target())
+            "device_api"_a, "target"_a = Target(), docs::buffer::device_malloc_by)
         .def(
             "device_wrap_native",
             [](Buffer<> &b, DeviceAPI api, uint64_t handle, const Target &t) {
                 b.device_wrap_native(api, handle, t, nullptr, here());
             },
-            "device_api"_a, "handle"_a, "target"_a = Target(),
-            "Has memory of the device that somebody else allocated, at this address.")
-        .def("device_detach_native", [](Buffer<> &b) { b.device_detach_native(nullptr, here()); })
-        .def("device_deallocate", [](Buffer<> &b) { b.device_deallocate(nullptr, here()); });
+            "device_api"_a, "handle"_a, "target"_a = Target(), docs::buffer::device_wrap_native)
+        .def(
+            "device_detach_native", [](Buffer<> &b) { b.device_detach_native(nullptr, here()); },
+            docs::buffer::device_detach_native)
+        .def(
+            "device_deallocate", [](Buffer<> &b) { b.device_deallocate(nullptr, here()); },
+            docs::buffer::device_deallocate);
 }
 
 }  // namespace
@@ -73,8 +84,7 @@ void bind_buffer_memory(nb::module_ &m) {
             nb::gil_scoped_release no_gil;
             return convert_image(b, type.get(), at);
         },
-        "image"_a, "type"_a,
-        "Returns the image in another element type: integers stand for the range from 0 to 1.");
+        "image"_a, "type"_a, docs::buffer::convert_image);
     m.def(
         "load_and_convert_image",
         [](const std::string &path, const TypeLike &type) {
@@ -82,7 +92,7 @@ void bind_buffer_memory(nb::module_ &m) {
             nb::gil_scoped_release no_gil;
             return convert_image(load_image(path, at), type.get(), at);
         },
-        "path"_a, "type"_a, "Reads an image as load_image() does, with this element type.");
+        "path"_a, "type"_a, docs::buffer::load_and_convert_image);
 }
 
 }  // namespace tessera::python

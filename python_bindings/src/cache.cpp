@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "docs/running.h"
 #include "driver/compile.h"
 
 namespace tessera::python {
@@ -11,17 +12,14 @@ void bind_cache(nb::module_ &m) {
             nb::gil_scoped_release no_gil;
             driver::clear_cache();
         },
-        "Forgets the pipelines that have been compiled; what is in use stays. The same pipeline is "
-        "compiled again when it is next realized.");
+        docs::cache::clear_cache);
     m.def(
         "set_cache_limit",
         [](size_t programs, size_t bytes) {
             nb::gil_scoped_release no_gil;
             driver::set_cache_limits(programs, bytes);
         },
-        "programs"_a = size_t(1000), "bytes"_a = size_t(512) << 20,
-        "Keeps at most so many compiled pipelines, and of at most so many bytes together, but "
-        "always the last one: those that were used last.");
+        "programs"_a = size_t(1000), "bytes"_a = size_t(512) << 20, docs::cache::set_cache_limit);
     m.def(
         "cache_info",
         [] {
@@ -34,12 +32,8 @@ void bind_cache(nb::module_ &m) {
             d["found_on_disk"] = counts.found_on_disk;
             return d;
         },
-        "Returns how many compiled pipelines are kept, of how many bytes, and how many of those "
-        "that were asked for have been compiled, found in memory and found on disk.");
-    m.def(
-        "keep_on_disk", &driver::keep_on_disk, "on"_a,
-        "Says whether compiled pipelines are kept on disk for later processes; in Python they are, "
-        "unless the variable TESSERA_CACHE_DIR is empty. Returns what was said before.");
+        docs::cache::cache_info);
+    m.def("keep_on_disk", &driver::keep_on_disk, "on"_a, docs::cache::keep_on_disk);
 }
 
 }  // namespace tessera::python

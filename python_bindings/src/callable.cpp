@@ -1,4 +1,5 @@
 #include "arrays.h"
+#include "docs/params.h"
 #include <typeinfo>
 
 namespace tessera::python {
@@ -238,15 +239,16 @@ nb::object signature_object(const Callable &c) {
 }
 
 void bind_argument(nb::module_ &m) {
-    nb::class_<ArgumentEstimates>(m, "ArgumentEstimates",
-                                  "The properties of an argument beside its type.")
-        .def(nb::init<>())
-        .def_rw("scalar_def", &ArgumentEstimates::scalar_def)
-        .def_rw("scalar_min", &ArgumentEstimates::scalar_min)
-        .def_rw("scalar_max", &ArgumentEstimates::scalar_max)
-        .def_rw("scalar_estimate", &ArgumentEstimates::scalar_estimate)
-        .def_rw("buffer_estimates", &ArgumentEstimates::buffer_estimates);
-    nb::class_<Argument>(m, "Argument", "An argument of a compiled pipeline.")
+    nb::class_<ArgumentEstimates>(m, "ArgumentEstimates", docs::estimates::class_)
+        .def(nb::init<>(), docs::estimates::init)
+        .def_rw("scalar_def", &ArgumentEstimates::scalar_def, docs::estimates::scalar_def)
+        .def_rw("scalar_min", &ArgumentEstimates::scalar_min, docs::estimates::scalar_min)
+        .def_rw("scalar_max", &ArgumentEstimates::scalar_max, docs::estimates::scalar_max)
+        .def_rw("scalar_estimate", &ArgumentEstimates::scalar_estimate,
+                docs::estimates::scalar_estimate)
+        .def_rw("buffer_estimates", &ArgumentEstimates::buffer_estimates,
+                docs::estimates::buffer_estimates);
+    nb::class_<Argument>(m, "Argument", docs::argument::class_)
         .def(
             "__init__",
             [](Argument *a, const std::string &name, Argument::Kind kind, const TypeLike &type,
@@ -254,23 +256,24 @@ void bind_argument(nb::module_ &m) {
                 new (a) Argument(name, kind, type.get(), dimensions, estimates);
             },
             "name"_a, "kind"_a, "type"_a, "dimensions"_a = 0,
-            "argument_estimates"_a = ArgumentEstimates())
+            "argument_estimates"_a = ArgumentEstimates(), docs::argument::init)
         .def(
             "__init__",
             [](Argument *a, nb::handle of) {
                 const std::vector<Argument> list = to_arguments(nb::make_tuple(of));
                 new (a) Argument(list[0]);
             },
-            "of"_a, "Is what a Param, an ImageParam or a Buffer is as an argument.")
-        .def("is_buffer", &Argument::is_buffer)
-        .def("is_scalar", &Argument::is_scalar)
-        .def("is_input", &Argument::is_input)
-        .def("is_output", &Argument::is_output)
-        .def_ro("name", &Argument::name)
-        .def_ro("kind", &Argument::kind)
-        .def_ro("type", &Argument::type)
-        .def_ro("dimensions", &Argument::dimensions)
-        .def_rw("argument_estimates", &Argument::argument_estimates)
+            "of"_a, docs::argument::of)
+        .def("is_buffer", &Argument::is_buffer, docs::argument::is_buffer)
+        .def("is_scalar", &Argument::is_scalar, docs::argument::is_scalar)
+        .def("is_input", &Argument::is_input, docs::argument::is_input)
+        .def("is_output", &Argument::is_output, docs::argument::is_output)
+        .def_ro("name", &Argument::name, docs::argument::name)
+        .def_ro("kind", &Argument::kind, docs::argument::kind)
+        .def_ro("type", &Argument::type, docs::argument::type)
+        .def_ro("dimensions", &Argument::dimensions, docs::argument::dimensions)
+        .def_rw("argument_estimates", &Argument::argument_estimates,
+                docs::argument::argument_estimates)
         .def("__repr__", [](const Argument &a) {
             return str("<Argument ", a.name, ": ",
                        a.is_buffer() ? str(int(a.dimensions), " dimensions of ") : "", a.type,
@@ -290,16 +293,12 @@ void bring_back(ArrayView &view, JITUserContext *context) {
 
 void bind_callable(nb::module_ &m) {
     bind_argument(m);
-    nb::class_<Callable> callable(
-        m, "Callable", nb::dynamic_attr(),
-        nb::type_slots(const_cast<PyType_Slot *>(callable_slots)),
-        "A compiled pipeline as a function: its inputs by position or name, then a Buffer or an "
-        "array for each output, which it writes into. Axis j of an array of n axes is dimension "
-        "n - 1 - j. Arrays of CUDA's are used where they are, on the stream of their library.");
-    callable.def("defined", &Callable::defined)
+    nb::class_<Callable> callable(m, "Callable", nb::dynamic_attr(),
+                                  nb::type_slots(const_cast<PyType_Slot *>(callable_slots)),
+                                  docs::callable::class_);
+    callable.def("defined", &Callable::defined, docs::callable::defined)
         .def_prop_ro(
-            "arguments", [](const Callable &c) { return c.arguments(); },
-            "What a call takes, outputs last.")
+            "arguments", [](const Callable &c) { return c.arguments(); }, docs::callable::arguments)
         .def_prop_ro("__signature__", &signature_object)
         .def("__copy__", [](const Callable &c) { return c; })
         .def("__reduce__",

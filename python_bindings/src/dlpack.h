@@ -48,7 +48,7 @@ struct ManagedVersioned {
     Tensor tensor;
 };
 
-// What a type offers as `__dlpack_c_exchange_api__`: tensors without a call of Python, and the
+// A type offers this as `__dlpack_c_exchange_api__`: tensors without a call of Python, and the
 // stream on which its framework works at the moment. Functions return -1 with an error of Python's.
 struct ExchangeTable {
     Version version;

@@ -1,5 +1,6 @@
 #include "ir/enums.h"
 #include "bindings.h"
+#include "docs/enums.h"
 #include <deque>
 #include <type_traits>
 
@@ -31,8 +32,7 @@ void bind_listed(nb::module_ &m, const char *name, const Member<std::type_identi
 }
 
 void bind_output_file_type(nb::module_ &m) {
-    nb::enum_<OutputFileType> e(m, "OutputFileType",
-                                "The kinds of files that can be written of a pipeline.");
+    nb::enum_<OutputFileType> e(m, "OutputFileType", docs::enums::OutputFileType);
     for (const driver::OutputFile &f : driver::output_files()) e.value(kept(f.name), f.type);
 }
 
@@ -44,21 +44,20 @@ void bind_target_enums(nb::module_ &m) {
                                 {MEMBER(OSUnknown), MEMBER(Linux), MEMBER(Windows), MEMBER(OSX),
                                  MEMBER(Android), MEMBER(IOS), MEMBER(QuRT), MEMBER(NoOS),
                                  MEMBER(Fuchsia), MEMBER(WebAssemblyRuntime)},
-                                "Names operating systems.");
+                                docs::enums::TargetOS);
         bind_listed<Target::Arch>(m, "TargetArch",
                                   {MEMBER(ArchUnknown), MEMBER(X86), MEMBER(ARM), MEMBER(POWERPC),
                                    MEMBER(Hexagon), MEMBER(WebAssembly), MEMBER(RISCV)},
-                                  "Names architectures.");
-        bind_listed<Target::Processor>(
-            m, "TargetProcessorTune",
-            {MEMBER(ProcessorGeneric), MEMBER(K8), MEMBER(K8_SSE3), MEMBER(AMDFam10),
-             MEMBER(BtVer1), MEMBER(BdVer1), MEMBER(BdVer2), MEMBER(BdVer3), MEMBER(BdVer4),
-             MEMBER(BtVer2), MEMBER(ZnVer1), MEMBER(ZnVer2), MEMBER(ZnVer3), MEMBER(ZnVer4),
-             MEMBER(ZnVer5)},
-            "Names processors whose instruction latencies code is scheduled for.");
+                                  docs::enums::TargetArch);
+        bind_listed<Target::Processor>(m, "TargetProcessorTune",
+                                       {MEMBER(ProcessorGeneric), MEMBER(K8), MEMBER(K8_SSE3),
+                                        MEMBER(AMDFam10), MEMBER(BtVer1), MEMBER(BdVer1),
+                                        MEMBER(BdVer2), MEMBER(BdVer3), MEMBER(BdVer4),
+                                        MEMBER(BtVer2), MEMBER(ZnVer1), MEMBER(ZnVer2),
+                                        MEMBER(ZnVer3), MEMBER(ZnVer4), MEMBER(ZnVer5)},
+                                       docs::enums::TargetProcessorTune);
     }
-    nb::enum_<Target::Feature> features(
-        m, "TargetFeature", "Names what a target has, and how a pipeline is compiled for it.");
+    nb::enum_<Target::Feature> features(m, "TargetFeature", docs::enums::TargetFeature);
 #define FEATURE(name, text) features.value(#name, Target::name, text);
     TESSERA_TARGET_FEATURES(FEATURE)
 #undef FEATURE
@@ -72,59 +71,57 @@ void bind_language_enums(nb::module_ &m) {
                        {MEMBER(None), MEMBER(Host), MEMBER(Default_GPU), MEMBER(CUDA),
                         MEMBER(OpenCL), MEMBER(Metal), MEMBER(Hexagon), MEMBER(HexagonDma),
                         MEMBER(D3D12Compute), MEMBER(Vulkan), MEMBER(WebGPU), MEMBER(SMEStreaming)},
-                       "Says which kind of device a loop runs on.");
+                       docs::enums::DeviceAPI);
     }
     {
         using E = TensorInstruction;
         bind_listed<E>(m, "TensorInstruction", {MEMBER(MMA), MEMBER(WGMMA)},
-                       "Names the instructions of tensor cores.");
+                       docs::enums::TensorInstruction);
     }
     {
         using E = NameMangling;
         bind_listed<E>(m, "NameMangling", {MEMBER(Default), MEMBER(C), MEMBER(CPlusPlus)},
-                       "Says how linkers know a function.");
+                       docs::enums::NameMangling);
     }
     {
         using E = LinkageType;
         bind_listed<E>(m, "LinkageType",
                        {MEMBER(External), MEMBER(ExternalPlusArgv), MEMBER(ExternalPlusMetadata),
                         MEMBER(Internal)},
-                       "Says how other files may reach a compiled function.");
+                       docs::enums::LinkageType);
     }
     {
         using E = LoopAlignStrategy;
         bind_listed<E>(m, "LoopAlignStrategy",
                        {MEMBER(AlignStart), MEMBER(AlignEnd), MEMBER(NoAlign), MEMBER(Auto)},
-                       "Says how two loops that run together are laid over each other.");
+                       docs::enums::LoopAlignStrategy);
     }
     {
         using E = TypeCode;
         bind_listed<E>(m, "TypeCode",
                        {MEMBER(Int), MEMBER(UInt), MEMBER(Float), MEMBER(Handle), MEMBER(BFloat)},
-                       "Says what the bits of a type mean.");
+                       docs::enums::TypeCode);
     }
     {
         using E = Argument;
         bind_listed<Argument::Kind>(
             m, "ArgumentKind", {MEMBER(InputScalar), MEMBER(InputBuffer), MEMBER(OutputBuffer)},
-            "Says what an argument of a compiled pipeline is.");
+            docs::enums::ArgumentKind);
     }
     bind_listed<StmtOutputFormat>(m, "StmtOutputFormat", {{"Text", Text}, {"HTML", HTML}},
-                                  "Selects the format of a lowered pipeline's text.");
+                                  docs::enums::StmtOutputFormat);
 }
 #undef MEMBER
 
 }  // namespace
 
 void bind_enums(nb::module_ &m) {
-    bind_named(m, "TailStrategy", TailStrategy::Auto,
-               "Says what a split does where its factor does not divide the extent.");
-    bind_named(m, "Partition", Partition::Always,
-               "Says if a loop may be split into prologue, steady state and epilogue.");
+    bind_named(m, "TailStrategy", TailStrategy::Auto, docs::enums::TailStrategy);
+    bind_named(m, "Partition", Partition::Always, docs::enums::Partition);
     bind_named(m, "PrefetchBoundStrategy", PrefetchBoundStrategy::NonFaulting,
-               "Says what a prefetch does beyond a buffer.");
+               docs::enums::PrefetchBoundStrategy);
     bind_named(m, "MemoryType", MemoryType(std::size(all_memory_types) - 1),
-               "Says where the values of a Func live.");
+               docs::enums::MemoryType);
     bind_language_enums(m);
     bind_target_enums(m);
     bind_output_file_type(m);

@@ -1,4 +1,5 @@
 #include "arrays.h"
+#include "docs/buffer.h"
 #include <bit>
 #include <cstring>
 
@@ -40,7 +41,7 @@ struct MemoryView {
     void *internal;
 };
 constexpr int get_buffer_slot = 1, release_buffer_slot = 2;
-// What a consumer asks for.
+// Holds what a consumer asks for.
 constexpr int is_writable = 1, with_format = 4, with_shape = 8, with_strides = 0x10 | with_shape,
               c_order = 0x20 | with_strides, fortran_order = 0x40 | with_strides,
               any_order = 0x80 | with_strides;
@@ -55,7 +56,7 @@ const char *format_of(Type t) {
     return t.is_float() ? floats[log] : t.is_int() ? ints[log] : uints[log];
 }
 
-// What a view needs as long as it lives.
+// Holds what a view needs as long as it lives.
 struct Viewed {
     std::shared_ptr<void> memory;
     Py_ssize_t *shape() { return reinterpret_cast<Py_ssize_t *>(this + 1); }
@@ -189,7 +190,7 @@ dlpack::Device device(bool on_gpu) {
     return {dlpack::cuda, tessera_get_gpu_device(nullptr)};
 }
 
-// What a consumer gets: memory on the host or on the GPU, of the Buffer or of a copy.
+// Holds what a consumer gets: memory on the host or on the GPU, of the Buffer or of a copy.
 struct Handed {
     Buffer<> buffer;
     bool on_gpu, is_copied;
@@ -382,14 +383,11 @@ void define_export(nb::class_<Buffer<>> &c) {
                  return std::pair(d.kind, d.index);
              })
         .def("__array__", &as_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
-        .def("numpy", &as_numpy,
-             "Returns a NumPy array of the same memory; its last axis is dimension 0. What is on "
-             "a GPU is copied to the host first.")
+        .def("numpy", &as_numpy, docs::buffer::numpy)
         .def(
             "torch",
             [](nb::handle self) { return nb::module_::import_("torch").attr("from_dlpack")(self); },
-            "Returns a tensor of PyTorch of the same memory, on the GPU where the newest contents "
-            "are there; its last axis is dimension 0.");
+            docs::buffer::torch);
 }
 
 }  // namespace tessera::python

@@ -1,5 +1,6 @@
 #include "base/dialect.h"
 #include "bindings.h"
+#include "docs/language.h"
 
 namespace tessera::python {
 namespace {
@@ -99,7 +100,7 @@ void define_operators(nb::object type) {
     });
     c.def(
         "logical_not", [](nb::handle a) { return !WrittenExpr(to_expr(a), here()); },
-        "Returns the negation of a bool.");
+        docs::expr::logical_not);
     c.def("__bool__", [](nb::handle) -> bool {
         throw nb::value_error(
             "an expression is neither true nor false before the pipeline runs: write & for and, "
@@ -111,15 +112,17 @@ void define_operators(nb::object type) {
 }
 
 void bind_expr(nb::module_ &m) {
-    nb::class_<Expr> expr(m, "Expr", "A value that a pipeline computes at each point.");
-    expr.def(nb::init<>(), "Makes an undefined Expr: no limit, where one is given.")
+    nb::class_<Expr> expr(m, "Expr", docs::expr::class_);
+    expr.def(nb::init<>(), docs::expr::empty)
         .def(
             "__init__", [](Expr *e, const ExprLike &value) { new (e) Expr(value.get()); },
-            "value"_a)
-        .def("type", [](const Expr &e) { return e.type(); })
-        .def("defined", &Expr::defined)
+            "value"_a, docs::expr::value)
         .def(
-            "same_as", [](const Expr &a, const Expr &b) { return a.same_as(b); }, "other"_a)
+            "type", [](const Expr &e) { return e.type(); }, docs::expr::type)
+        .def("defined", &Expr::defined, docs::expr::defined)
+        .def(
+            "same_as", [](const Expr &a, const Expr &b) { return a.same_as(b); }, "other"_a,
+            docs::expr::same_as)
         .def("__repr__",
              [](const Expr &e) { return e.defined() ? ir::to_string(e) : "<undefined Expr>"; });
     define_operators(expr);

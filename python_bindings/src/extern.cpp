@@ -1,4 +1,7 @@
 #include "bindings.h"
+#include "docs/func.h"
+#include "docs/pipeline.h"
+#include "docs/running.h"
 
 // C functions: as stages, in expressions, and by the names that a pipeline calls.
 namespace tessera::python {
@@ -59,11 +62,10 @@ void define_extern_stages(nb::class_<Func> &c) {
          },
          "function_name"_a, "params"_a, "types"_a, "dimensions"_a,
          "mangling"_a = NameMangling::Default, "device_api"_a = DeviceAPI::Host,
-         "Lets a C function of this process compute the Func: int function(params..., output "
-         "buffers...) returns 0, or an error code. Where the host pointer of an input buffer is "
-         "null, it sets the region of that buffer to what the outputs need. dimensions: how many, "
-         "or their Vars.")
-        .def("extern_function_name", [](const Func &f) { return f.extern_function_name(here()); });
+         docs::func::define_extern)
+        .def(
+            "extern_function_name", [](const Func &f) { return f.extern_function_name(here()); },
+            docs::func::extern_function_name);
 }
 
 template<typename C> void define_externs(nb::class_<C> &c) {
@@ -77,41 +79,36 @@ template<typename C> void define_externs(nb::class_<C> &c) {
             // A function of ctypes lives as long as Python refers to it.
             nb::setattr(self, "_jit_externs", externs);
         },
-        "externs"_a,
-        "Lets calls of C functions of these names call what is given: a function of ctypes, an "
-        "address, a Func or a Pipeline.");
+        "externs"_a, docs::pipeline::set_jit_externs);
 }
 template void define_externs(nb::class_<Func> &);
 template void define_externs(nb::class_<Pipeline> &);
 
 void bind_extern(nb::module_ &m) {
-    nb::class_<ExternFuncArgument>(m, "ExternFuncArgument",
-                                   "An argument of Func.define_extern(): a Func, an ImageParam, a "
-                                   "Buffer or an expression.")
+    nb::class_<ExternFuncArgument>(m, "ExternFuncArgument", docs::extern_c::argument_class)
         .def(
             "__init__",
             [](ExternFuncArgument *a, nb::handle what) {
                 new (a) ExternFuncArgument(to_argument(what));
             },
-            "what"_a)
-        .def("is_func", &ExternFuncArgument::is_func)
-        .def("is_expr", &ExternFuncArgument::is_expr)
-        .def("is_buffer", &ExternFuncArgument::is_buffer)
-        .def("is_image_param", &ExternFuncArgument::is_image_param)
-        .def("defined", &ExternFuncArgument::defined);
-    nb::class_<JITExtern>(m, "JITExtern",
-                          "A function that compiled code may call by name: a C function by its "
-                          "address or as ctypes has it, or a Func that is compiled as one.")
+            "what"_a, docs::extern_c::argument_init)
+        .def("is_func", &ExternFuncArgument::is_func, docs::extern_c::is_func)
+        .def("is_expr", &ExternFuncArgument::is_expr, docs::extern_c::is_expr)
+        .def("is_buffer", &ExternFuncArgument::is_buffer, docs::extern_c::is_buffer)
+        .def("is_image_param", &ExternFuncArgument::is_image_param, docs::extern_c::is_image_param)
+        .def("defined", &ExternFuncArgument::defined, docs::extern_c::defined);
+    nb::class_<JITExtern>(m, "JITExtern", docs::extern_c::jit_extern)
         .def(
             "__init__",
             [](JITExtern *e, nb::handle function) { new (e) JITExtern(to_jit_extern(function)); },
-            "function"_a)
-        .def("address",
-             [](const JITExtern &e) { return reinterpret_cast<uintptr_t>(e.address()); });
+            "function"_a, docs::extern_c::jit_extern_init)
+        .def(
+            "address", [](const JITExtern &e) { return reinterpret_cast<uintptr_t>(e.address()); },
+            docs::extern_c::address);
     m.def(
         "user_context_value",
         [] { return ExternFuncArgument(ir::call(Handle(), ir::Intrinsic::user_context, {})); },
-        "Returns the user context of the call, as an argument of an extern stage.");
+        docs::extern_c::user_context_value);
     m.def(
         "extern_call",
         [](const std::string &name, const TypeLike &type, nb::args args, bool pure) {
@@ -120,9 +117,7 @@ void bind_extern(nb::module_ &m) {
             for (const Expr &e : values) types.push_back(e.type());
             return detail::extern_call(name.c_str(), type.get(), values, types, pure, here());
         },
-        "name"_a, "type"_a, "args"_a, "pure"_a = false,
-        "Returns what a C function of this process returns for these arguments, of a type. A pure "
-        "one may be merged, moved and dropped.");
+        "name"_a, "type"_a, "args"_a, "pure"_a = false, docs::extern_c::extern_call);
 }
 
 }  // namespace tessera::python

@@ -1,53 +1,57 @@
+#include "docs/func.h"
 #include "schedule.h"
 
 namespace tessera::python {
 namespace {
 
 void define_queries(nb::class_<Func> &c) {
-    c.def("name", &Func::name, "Returns the name, which no other Func has.")
-        .def("defined", &Func::defined, "Returns True if it has a definition.")
-        .def("dimensions", &Func::dimensions)
-        .def("args", &Func::args, "Returns the Vars of the first definition.")
+    c.def("name", &Func::name, docs::func::name)
+        .def("defined", &Func::defined, docs::func::defined)
+        .def("dimensions", &Func::dimensions, docs::func::dimensions)
+        .def("args", &Func::args, docs::func::args)
         .def(
-            "value", [](const Func &f) { return f.value(here()); },
-            "Returns the right side of the first definition.")
-        .def("values", [](const Func &f) { return to_python(f.values(here()).as_vector()); })
+            "value", [](const Func &f) { return f.value(here()); }, docs::func::value)
         .def(
-            "type", [](const Func &f) { return f.type(here()); }, "Returns the type of the value.")
+            "values", [](const Func &f) { return to_python(f.values(here()).as_vector()); },
+            docs::func::values)
         .def(
-            "types", [](const Func &f) { return f.types(here()); },
-            "Returns the types of all values.")
+            "type", [](const Func &f) { return f.type(here()); }, docs::func::type)
         .def(
-            "outputs", [](const Func &f) { return f.outputs(here()); },
-            "Returns the number of values.")
+            "types", [](const Func &f) { return f.types(here()); }, docs::func::types)
+        .def(
+            "outputs", [](const Func &f) { return f.outputs(here()); }, docs::func::outputs)
         .def(
             "update", [](const Func &f, int i) { return f.update(i, here()); }, "idx"_a = 0,
-            "Returns the i-th update, to be scheduled.")
-        .def("has_update_definition", &Func::has_update_definition)
-        .def("num_update_definitions", &Func::num_update_definitions)
+            docs::func::update)
+        .def("has_update_definition", &Func::has_update_definition,
+             docs::func::has_update_definition)
+        .def("num_update_definitions", &Func::num_update_definitions,
+             docs::func::num_update_definitions)
         .def(
             "update_args", [](const Func &f, int i) { return f.update_args(i, here()); },
-            "idx"_a = 0)
+            "idx"_a = 0, docs::func::update_args)
         .def(
             "update_value", [](const Func &f, int i) { return f.update_value(i, here()); },
-            "idx"_a = 0)
+            "idx"_a = 0, docs::func::update_value)
         .def(
             "update_values",
             [](const Func &f, int i) { return to_python(f.update_values(i, here()).as_vector()); },
-            "idx"_a = 0)
+            "idx"_a = 0, docs::func::update_values)
         .def(
-            "rvars", [](const Func &f, int i) { return f.rvars(i, here()); }, "idx"_a = 0)
+            "rvars", [](const Func &f, int i) { return f.rvars(i, here()); }, "idx"_a = 0,
+            docs::func::rvars)
         .def(
             "split_vars", [](const Func &f) { return to_python(f.split_vars()); },
-            "Returns the loops of the first definition as they are now, innermost first.")
-        .def("is_extern", &Func::is_extern, "Returns True if define_extern() has defined it.")
+            docs::func::split_vars)
+        .def("is_extern", &Func::is_extern, docs::func::is_extern)
         .def(
-            "pipeline", [](const Func &f) { return f.pipeline(here()); },
-            "Returns the Pipeline whose only output this Func is.")
+            "pipeline", [](const Func &f) { return f.pipeline(here()); }, docs::func::pipeline)
         .def(
             "output_buffer", [](const Func &f) { return f.output_buffer(here()); },
-            "Returns the buffer that the caller passes for the output.")
-        .def("output_buffers", [](const Func &f) { return f.output_buffers(here()); })
+            docs::func::output_buffer)
+        .def(
+            "output_buffers", [](const Func &f) { return f.output_buffers(here()); },
+            docs::func::output_buffers)
         .def("__repr__",
              [](const Func &f) {
                  if (!f.defined()) return str("<Func ", f.name(), ", not defined>");
@@ -68,21 +72,21 @@ void define_queries(nb::class_<Func> &c) {
 }  // namespace
 
 void bind_func(nb::module_ &m) {
-    nb::class_<Func> c(m, "Func", nb::dynamic_attr(),
-                       "A stage of a pipeline: values over an infinite grid, and the schedule by "
-                       "which they are computed.");
-    c.def("__init__",
-          [](Func *f) {
-              here();  // the file's dialect is that of the Func
-              new (f) Func();
-          })
+    nb::class_<Func> c(m, "Func", nb::dynamic_attr(), docs::func::class_);
+    c.def(
+         "__init__",
+         [](Func *f) {
+             here();  // the file's dialect is that of the Func
+             new (f) Func();
+         },
+         docs::func::init)
         .def(
             "__init__",
             [](Func *f, const std::string &name) {
                 here();
                 new (f) Func(name);
             },
-            "name"_a, "Makes a Func of this name.")
+            "name"_a, docs::func::name_only)
         .def(
             "__init__",
             [](Func *f, nb::handle types, int dimensions, const std::string &name) {
@@ -91,9 +95,7 @@ void bind_func(nb::module_ &m) {
                 for (const nb::object &t : items(types)) list.push_back(to_type(t));
                 new (f) Func(list, dimensions, name);
             },
-            "type"_a, "dimensions"_a, "name"_a = "",
-            "Makes a Func that can only be defined with this type, or these, and number of "
-            "dimensions.")
+            "type"_a, "dimensions"_a, "name"_a = "", docs::func::typed)
         .def(
             "__init__",
             [](Func *f, nb::handle values) {
@@ -107,8 +109,7 @@ void bind_func(nb::module_ &m) {
                 else
                     new (f) Func(to_expr(values), at);
             },
-            "values"_a,
-            "Makes a Func with the values of an expression, a Buffer, an array or an ImageParam.")
+            "values"_a, docs::func::of_values)
         .def("__getitem__", &place_of, "position"_a)
         .def("__call__", [](const Func &f, nb::args position) { return place_of(f, position); })
         .def(

@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "docs/func.h"
 
 namespace tessera::python {
 namespace {
@@ -11,19 +12,16 @@ struct Plain {
     const char *doc;
 };
 const Plain plain[] = {
-    {"compute_root", &Func::compute_root, "Computes all that is needed before what uses it."},
-    {"compute_inline", &Func::compute_inline, "Computes it in each of its uses, which is usual."},
-    {"store_root", &Func::store_root, "Allocates storage outside of all loops."},
-    {"hoist_storage_root", &Func::hoist_storage_root,
-     "Allocates the memory outside of all loops; what it holds lives as before."},
-    {"async_", &Func::async,
-     "Lets a thread of its own compute it, while others use what is ready."},
-    {"copy_to_host", &Func::copy_to_host,
-     "Computes this copy of another Func or an image by a copy into the memory of the host."},
-    {"trace_loads", &Func::trace_loads, "Traces what is read of it."},
-    {"trace_stores", &Func::trace_stores, "Traces what is written to it."},
-    {"trace_realizations", &Func::trace_realizations, "Traces where it is allocated and computed."},
-    {"no_profiling", &Func::no_profiling, "Leaves it out of profiles."},
+    {"compute_root", &Func::compute_root, docs::func::compute_root},
+    {"compute_inline", &Func::compute_inline, docs::func::compute_inline},
+    {"store_root", &Func::store_root, docs::func::store_root},
+    {"hoist_storage_root", &Func::hoist_storage_root, docs::func::hoist_storage_root},
+    {"async_", &Func::async, docs::func::async_},
+    {"copy_to_host", &Func::copy_to_host, docs::func::copy_to_host},
+    {"trace_loads", &Func::trace_loads, docs::func::trace_loads},
+    {"trace_stores", &Func::trace_stores, docs::func::trace_stores},
+    {"trace_realizations", &Func::trace_realizations, docs::func::trace_realizations},
+    {"no_profiling", &Func::no_profiling, docs::func::no_profiling},
 };
 
 struct AtLoop {
@@ -33,13 +31,9 @@ struct AtLoop {
     const char *doc;
 };
 const AtLoop at_loops[] = {
-    {"compute_at", &Func::compute_at, &Func::compute_at,
-     "Computes what each iteration of this loop of another Func needs, within that iteration. A "
-     "LoopLevel says both."},
-    {"store_at", &Func::store_at, &Func::store_at,
-     "Allocates storage in each iteration of this loop of another Func."},
-    {"hoist_storage", &Func::hoist_storage, &Func::hoist_storage,
-     "Allocates the memory in each iteration of this loop; what it holds lives as before."},
+    {"compute_at", &Func::compute_at, &Func::compute_at, docs::func::compute_at},
+    {"store_at", &Func::store_at, &Func::store_at, docs::func::store_at},
+    {"hoist_storage", &Func::hoist_storage, &Func::hoist_storage, docs::func::hoist_storage},
 };
 
 struct OfOne {
@@ -49,14 +43,10 @@ struct OfOne {
     const char *doc;
 };
 const OfOne of_one[] = {
-    {"bound_extent", &Func::bound_extent, "var", "extent",
-     "Computes so many points, from the first one that is needed."},
-    {"align_extent", &Func::align_extent, "var", "modulus",
-     "Computes more, so that the extent is a multiple of this."},
-    {"align_storage", &Func::align_storage, "dim", "alignment",
-     "Rounds the extent in memory up to a multiple of so many elements."},
-    {"bound_storage", &Func::bound_storage, "dim", "bound",
-     "Has this extent in memory; the pipeline fails where more is needed."},
+    {"bound_extent", &Func::bound_extent, "var", "extent", docs::func::bound_extent},
+    {"align_extent", &Func::align_extent, "var", "modulus", docs::func::align_extent},
+    {"align_storage", &Func::align_storage, "dim", "alignment", docs::func::align_storage},
+    {"bound_storage", &Func::bound_storage, "dim", "bound", docs::func::bound_storage},
 };
 
 struct OfTwo {
@@ -66,10 +56,8 @@ struct OfTwo {
     const char *doc;
 };
 const OfTwo of_two[] = {
-    {"bound", &Func::bound, "min", "extent",
-     "Computes these points; the pipeline fails where others are needed."},
-    {"set_estimate", &Func::set_estimate, "min", "extent",
-     "Says which points are usually needed, to an autoscheduler."},
+    {"bound", &Func::bound, "min", "extent", docs::func::bound},
+    {"set_estimate", &Func::set_estimate, "min", "extent", docs::func::set_estimate},
 };
 
 void define_tables(nb::class_<Func> &c) {
@@ -123,38 +111,34 @@ void define_storage(nb::class_<Func> &c) {
     c.def(
          "store_in",
          [](Func &f, MemoryType memory) -> Func & { return f.store_in(memory, here()); },
-         "memory_type"_a, same, "Stores it in this kind of memory.")
+         "memory_type"_a, same, docs::func::store_in)
         .def(
             "fold_storage",
             [](Func &f, const Var &v, const ExprLike &extent, bool forward) -> Func & {
                 return f.fold_storage(v, extent, forward, here());
             },
-            "dim"_a, "extent"_a, "fold_forward"_a = true, same,
-            "Makes storage a ring of this extent, in which a serial loop walks.")
+            "dim"_a, "extent"_a, "fold_forward"_a = true, same, docs::func::fold_storage)
         .def(
             "ring_buffer",
             [](Func &f, const ExprLike &extent) -> Func & { return f.ring_buffer(extent, here()); },
-            "extent"_a, same,
-            "Has so many copies of the storage, one per iteration of the loop at which it is "
-            "hoisted.")
+            "extent"_a, same, docs::func::ring_buffer)
         .def(
             "reorder_storage",
             [](Func &f, nb::args dims) -> Func & {
                 return f.reorder_storage(to_vars(dims), here());
             },
-            same, "Orders the dimensions in memory, innermost first.")
+            same, docs::func::reorder_storage)
         .def(
             "align_bounds",
             [](Func &f, const Var &v, const ExprLike &modulus, const ExprLike &remainder)
                 -> Func & { return f.align_bounds(v, modulus, remainder, here()); },
-            "var"_a, "modulus"_a, "remainder"_a = 0, same,
-            "Computes more, so that min has this remainder and the extent is a multiple.")
+            "var"_a, "modulus"_a, "remainder"_a = 0, same, docs::func::align_bounds)
         .def(
             "set_estimates",
             [](Func &f, nb::handle estimates) -> Func & {
                 return f.set_estimates(to_region(estimates), here());
             },
-            "estimates"_a, same, "Sets (min, extent) of each dimension as set_estimate() does.");
+            "estimates"_a, same, docs::func::set_estimates);
 }
 
 void define_copies(nb::class_<Func> &c) {
@@ -165,24 +149,23 @@ void define_copies(nb::class_<Func> &c) {
              const std::vector<Func> list = to_funcs(consumers);
              return list.empty() ? f.in(here()) : f.in(list, here());
          },
-         "Returns a Func with the same values, which the consumers, or all, use instead.")
+         docs::func::in_)
         .def(
             "clone_in",
             [](Func &f, nb::args consumers) { return f.clone_in(to_funcs(consumers), here()); },
-            "Returns a copy of the Func, which the consumers use instead.")
+            docs::func::clone_in)
         .def(
             "copy_input",
             [](Func &f, nb::handle buffer) { return f.copy_input(to_fetched(buffer), here()); },
-            "buffer"_a, "Returns a Func with the buffer's values, which this one reads instead.")
+            "buffer"_a, docs::func::copy_input)
         .def(
             "copy_to_device",
             [](Func &f, DeviceAPI api) -> Func & { return f.copy_to_device(api, here()); },
-            "device_api"_a = DeviceAPI::Default_GPU, same,
-            "Computes this copy of another Func or an image by a copy into the device's memory.")
+            "device_api"_a = DeviceAPI::Default_GPU, same, docs::func::copy_to_device)
         .def(
             "add_trace_tag",
             [](Func &f, const std::string &tag) -> Func & { return f.add_trace_tag(tag, here()); },
-            "trace_tag"_a, same, "Has a text for who reads its trace.");
+            "trace_tag"_a, same, docs::func::add_trace_tag);
 }
 
 // Directives that are refused, with the reason.
@@ -193,19 +176,19 @@ void define_later(nb::class_<Func> &c) {
          [](Func &f, std::optional<EvictionKey> key) -> Func & {
              return f.memoize(key.value_or(EvictionKey()), here());
          },
-         "eviction_key"_a = nb::none(), same, "Is refused: no result is kept between calls.")
+         "eviction_key"_a = nb::none(), same, docs::func::memoize)
         .def(
             "debug_to_file",
             [](Func &f, const std::string &path) -> Func & {
                 return f.debug_to_file(path, here());
             },
-            "path"_a, same, "Is refused: trace_stores() has all values.")
+            "path"_a, same, docs::func::debug_to_file)
         .def(
             "change_type",
             [](Func &f, const TypeLike &t, bool promise) -> Func & {
                 return f.change_type(t.get(), promise, here());
             },
-            "type"_a, "promise"_a = false, same, "Is refused: write a cast into the definition.");
+            "type"_a, "promise"_a = false, same, docs::func::change_type);
 }
 
 }  // namespace

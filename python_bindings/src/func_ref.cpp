@@ -1,5 +1,6 @@
 #include "base/dialect.h"
 #include "bindings.h"
+#include "docs/language.h"
 #include "lang/deep_expr.h"
 
 namespace tessera::python {
@@ -95,25 +96,22 @@ void bind_func_refs(nb::module_ &m) {
     const auto subtract = [](auto &f, const auto &e) { return f -= e; };
     const auto multiply = [](auto &f, const auto &e) { return f *= e; };
     const auto divide = [](auto &f, const auto &e) { return f /= e; };
-    nb::class_<FuncTupleElementRef> element(m, "FuncTupleElementRef",
-                                            "f[x, y][i]: one of the values of a Func at a point.");
+    nb::class_<FuncTupleElementRef> element(m, "FuncTupleElementRef", docs::element::class_);
     element.def("__iadd__", in_place_of_element(add))
         .def("__isub__", in_place_of_element(subtract))
         .def("__imul__", in_place_of_element(multiply))
         .def("__itruediv__", in_place_of_element(divide));
-    element.def("element", &FuncTupleElementRef::element, "Returns which of the values it is.");
+    element.def("element", &FuncTupleElementRef::element, docs::element::element);
     define_operators(element);
-    nb::class_<FuncRef> ref(
-        m, "FuncRef", "f[x, y]: the value of a Func at a point, or the left side of a definition.");
+    nb::class_<FuncRef> ref(m, "FuncRef", docs::ref::class_);
     nb::class_<Update>(m, "_Update");
     ref.def("__iadd__", in_place(add, &PyNumber_Add))
         .def("__isub__", in_place(subtract, &PyNumber_Subtract))
         .def("__imul__", in_place(multiply, &PyNumber_Multiply))
         .def("__itruediv__", in_place(divide, &PyNumber_TrueDivide))
         .def("__len__", &FuncRef::size)
-        .def("size", &FuncRef::size)
-        .def("equivalent_to", &FuncRef::equivalent_to, "other"_a,
-             "Returns True if it is the same value of the same Func.")
+        .def("size", &FuncRef::size, docs::ref::size)
+        .def("equivalent_to", &FuncRef::equivalent_to, "other"_a, docs::ref::equivalent_to)
         .def(
             "__getitem__",
             [](const FuncRef &f, int i) {

@@ -1,4 +1,6 @@
 #include "bindings.h"
+#include "docs/params.h"
+#include "docs/running.h"
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -58,7 +60,7 @@ HeldParam make_param(const std::string &name, nb::handle field) {
 
 // ---- Inputs and outputs ----
 
-// What an object of Python declares: InputBuffer and its like of generator.py.
+// Holds what an object of Python declares: InputBuffer and its like of generator.py.
 struct Declared {
     Declared(const std::string &name, nb::handle field) : name(name), field(nb::borrow(field)) {
         kind = nb::cast<std::string>(field.attr("kind"));
@@ -345,9 +347,10 @@ int run_main(const std::vector<std::string> &arguments) {
 void bind_generator(nb::module_ &m) {
     nb::class_<Location>(m, "_Location");
     m.def("_here", &here);
-    nb::class_<GeneratorArgument>(m, "GeneratorArgument",
-                                  "An input or output of a generator, in configure().")
-        .def("name", [](const GeneratorArgument &a) { return a.shape().name; })
+    nb::class_<GeneratorArgument>(m, "GeneratorArgument", docs::generator::class_)
+        .def(
+            "name", [](const GeneratorArgument &a) { return a.shape().name; },
+            docs::generator::name)
         .def(
             "set_type",
             [](GeneratorArgument &a, nb::handle types) {
@@ -355,47 +358,56 @@ void bind_generator(nb::module_ &m) {
                 for (const nb::object &t : items(types)) all.push_back(to_type(t));
                 called_at(here(), [&] { a.set_types(all); });
             },
-            "type"_a, "Sets the type that is open; a list of them where there are several values.")
+            "type"_a, docs::generator::set_type)
         .def(
             "set_dimensions",
             [](GeneratorArgument &a, int dimensions) {
                 called_at(here(), [&] { a.set_dimensions(dimensions); });
             },
-            "dimensions"_a, "Sets the number of dimensions, which is open.")
+            "dimensions"_a, docs::generator::set_dimensions)
         .def(
             "set_count",
             [](GeneratorArgument &a, int count) {
                 called_at(here(), [&] { a.set_array_size(count); });
             },
-            "count"_a, "Sets the number of elements of an array, which is open.")
+            "count"_a, docs::generator::set_count)
         .def(
             "types",
             [](const GeneratorArgument &a) -> std::vector<Type> { return a.shape().types; },
-            "Returns the types; none if they are open.")
+            docs::generator::types)
         .def(
             "dimensions",
             [](const GeneratorArgument &a) -> std::optional<int> {
                 const int known = a.shape().dimensions;
                 return known == ArgumentShape::open ? std::nullopt : std::optional(known);
             },
-            "Returns the number of dimensions; None if it is open.");
+            docs::generator::dimensions);
     nb::class_<OutputBuffer, Func>(m, "_OutputBuffer",
                                    "The Func of an output, whose buffer the caller passes.")
         .def(
-            "dim", [](const OutputBuffer &o, int i) { return o.dim(i, here()); }, "dimension"_a)
-        .def("left", [](const OutputBuffer &o) { return o.left(here()); })
-        .def("right", [](const OutputBuffer &o) { return o.right(here()); })
-        .def("top", [](const OutputBuffer &o) { return o.top(here()); })
-        .def("bottom", [](const OutputBuffer &o) { return o.bottom(here()); })
-        .def("width", [](const OutputBuffer &o) { return o.width(here()); })
-        .def("height", [](const OutputBuffer &o) { return o.height(here()); })
-        .def("channels", [](const OutputBuffer &o) { return o.channels(here()); })
+            "dim", [](const OutputBuffer &o, int i) { return o.dim(i, here()); }, "dimension"_a,
+            docs::output::dim)
+        .def(
+            "left", [](const OutputBuffer &o) { return o.left(here()); }, docs::output::left)
+        .def(
+            "right", [](const OutputBuffer &o) { return o.right(here()); }, docs::output::right)
+        .def(
+            "top", [](const OutputBuffer &o) { return o.top(here()); }, docs::output::top)
+        .def(
+            "bottom", [](const OutputBuffer &o) { return o.bottom(here()); }, docs::output::bottom)
+        .def(
+            "width", [](const OutputBuffer &o) { return o.width(here()); }, docs::output::width)
+        .def(
+            "height", [](const OutputBuffer &o) { return o.height(here()); }, docs::output::height)
+        .def(
+            "channels", [](const OutputBuffer &o) { return o.channels(here()); },
+            docs::output::channels)
         .def(
             "set_host_alignment",
             [](OutputBuffer &o, int bytes) -> OutputBuffer & {
                 return o.set_host_alignment(bytes, here());
             },
-            "bytes"_a, nb::rv_policy::none);
+            "bytes"_a, nb::rv_policy::none, docs::output::set_host_alignment);
 
     nb::class_<PythonGenerator>(m, "_Generator")
         .def("param", &PythonGenerator::param_value)

@@ -1,5 +1,6 @@
 #pragma once
 #include "bindings.h"
+#include "docs/gpu_directives.h"
 
 namespace tessera::python {
 
@@ -10,7 +11,7 @@ inline bool is_tail(nb::handle h) {
     return is_tuple(h) && !list.empty() && nb::isinstance<TailStrategy>(list[0]);
 }
 
-// What a directive for GPUs is given: loops, sizes, and then perhaps a tail and a device.
+// Holds what a directive for GPUs is given: loops, sizes, and then perhaps a tail and a device.
 struct GPUArguments {
     // Sizes stand after the loops, where there are some.
     GPUArguments(nb::args args, nb::kwargs kwargs, bool has_sizes) {
@@ -112,16 +113,12 @@ template<typename C> void define_gpu_loops(nb::class_<C> &c) {
         const char *doc;
     };
     static const OfLoops of_loops[] = {
-        {"gpu_blocks", &gpu_blocks<C>, false, "Makes the iterations blocks of a kernel."},
-        {"gpu_threads", &gpu_threads<C>, false, "Makes the iterations threads of a block."},
-        {"gpu_clusters", &gpu_clusters<C>, false,
-         "Makes the iterations clusters of the blocks within, which run at once."},
-        {"gpu_warps", &gpu_warps<C>, false, "Makes the iterations warps of a block."},
-        {"gpu", &gpu<C>, false,
-         "Makes the iterations of the first half of the loops blocks, and of the rest threads."},
-        {"gpu_tile", &gpu_tile<C>, true,
-         "Splits loops into blocks and the threads of a block: gpu_tile(x, y, xi, yi, 32, 8), or "
-         "with names for the blocks before xi."},
+        {"gpu_blocks", &gpu_blocks<C>, false, docs::gpu::gpu_blocks},
+        {"gpu_threads", &gpu_threads<C>, false, docs::gpu::gpu_threads},
+        {"gpu_clusters", &gpu_clusters<C>, false, docs::gpu::gpu_clusters},
+        {"gpu_warps", &gpu_warps<C>, false, docs::gpu::gpu_warps},
+        {"gpu", &gpu<C>, false, docs::gpu::gpu},
+        {"gpu_tile", &gpu_tile<C>, true, docs::gpu::gpu_tile},
     };
     for (const OfLoops &d : of_loops) {
         c.def(
@@ -143,37 +140,32 @@ template<typename C> void define_gpu_directives(nb::class_<C> &c) {
          [](C &s, const LoopVar &v, DeviceAPI api) -> C & {
              return s.gpu_lanes(v.get(), api, here());
          },
-         "thread_x"_a, "device_api"_a = DeviceAPI::Default_GPU, same,
-         "Makes the iterations lanes of a warp.")
+         "thread_x"_a, "device_api"_a = DeviceAPI::Default_GPU, same, docs::gpu::gpu_lanes)
         .def(
             "gpu_warpgroups",
             [](C &s, const LoopVar &v, std::optional<ExprLike> iterations) -> C & {
                 return iterations ? s.gpu_warpgroups(v.get(), iterations->get(), here())
                                   : s.gpu_warpgroups(v.get(), here());
             },
-            "var"_a, "iterations"_a = nb::none(), same,
-            "Makes the iterations warpgroups of a block; with a number, splits the loop into "
-            "warpgroups around and so many iterations of each.")
+            "var"_a, "iterations"_a = nb::none(), same, docs::gpu::gpu_warpgroups)
         .def(
             "gpu_order",
             [](C &s, const GPUOrder &order) -> C & { return s.gpu_order(order, here()); },
-            "order"_a, same, "Begins the blocks of two loops in this order: grouped(16).")
+            "order"_a, same, docs::gpu::gpu_order)
         .def(
             "gpu_single_thread",
             [](C &s, DeviceAPI api) -> C & { return s.gpu_single_thread(api, here()); },
-            "device_api"_a = DeviceAPI::Default_GPU, same,
-            "Runs all loops in one thread of the GPU.")
+            "device_api"_a = DeviceAPI::Default_GPU, same, docs::gpu::gpu_single_thread)
         .def(
             "gpu_resident_blocks",
             [](C &s, const ExprLike &blocks) -> C & {
                 return s.gpu_resident_blocks(blocks, here());
             },
-            "blocks"_a, same, "Leaves room for so many blocks on a multiprocessor.")
+            "blocks"_a, same, docs::gpu::gpu_resident_blocks)
         .def(
             "persistent",
             [](C &s, const ExprLike &blocks) -> C & { return s.persistent(blocks, here()); },
-            "blocks"_a = 1, same,
-            "Runs as many blocks as fit the GPU at once, each of which computes several.")
+            "blocks"_a = 1, same, docs::gpu::persistent)
         .def(
             "tensorize",
             [](C &s, nb::args loops, TensorInstruction instruction) -> C & {
@@ -182,8 +174,7 @@ template<typename C> void define_gpu_directives(nb::class_<C> &c) {
                 if (v.size() == 3) return s.tensorize(v[0], v[1], v[2], instruction, here());
                 throw nb::type_error("tensorize takes columns, rows and sum, or one of them");
             },
-            "loops"_a, "instruction"_a, same,
-            "Makes these loops of a product of matrices instructions of tensor cores.");
+            "loops"_a, "instruction"_a, same, docs::gpu::tensorize);
 }
 
 }  // namespace tessera::python

@@ -1,4 +1,6 @@
 #include "bindings.h"
+#include "docs/pipeline.h"
+#include "docs/running.h"
 #include <atomic>
 #include <cstring>
 #include <unistd.h>
@@ -74,7 +76,7 @@ int32_t trace(JITUserContext *c, const tessera_trace_event_t *event) {
     return PyLong_Check(answer.ptr()) ? nb::cast<int32_t>(answer) : id;
 }
 
-// What pipelines print goes where Python's own print() goes, into a notebook for example.
+// Prints where Python's own print() does, into a notebook for example.
 void print_as_python(JITUserContext *, const char *message) {
     // In a copy of the process another thread may hold the GIL for ever.
     static const pid_t process = getpid();
@@ -139,54 +141,46 @@ void copy_handlers(nb::handle from, nb::handle to) {
 
 void define_handlers(nb::object type) {
     auto &c = static_cast<nb::class_<Context> &>(type);  // only its def() is used
-    define(c, "on_print", "_on_print",
-           "Lets this function have the texts that the pipeline prints, instead of sys.stdout. "
-           "What it raises comes out of the call that runs the pipeline. None: no function.");
-    define(c, "on_trace", "_on_trace",
-           "Lets this function have a TraceEvent for each event that the pipeline traces. It may "
-           "return a number for the event, which those within it have as parent_id.");
-    define(c, "on_error", "_on_error",
-           "Lets this function have the message of a failure, instead of a RunError.");
+    define(c, "on_print", "_on_print", docs::pipeline::on_print);
+    define(c, "on_trace", "_on_trace", docs::pipeline::on_trace);
+    define(c, "on_error", "_on_error", docs::pipeline::on_error);
 }
 
 void bind_handlers(nb::module_ &m) {
-    nb::enum_<tessera_trace_event_code_t> codes(m, "TraceEventCode", "Says what an event is of.");
+    nb::enum_<tessera_trace_event_code_t> codes(m, "TraceEventCode", docs::running::event_code);
     for (const auto &[name, code] : event_names) codes.value(name, code);
-    nb::class_<TraceEvent>(m, "TraceEvent", "Something that a pipeline did.")
-        .def_ro("func", &TraceEvent::func)
-        .def_ro("event", &TraceEvent::event)
-        .def_ro("type", &TraceEvent::type, "The type of the value.")
-        .def_ro("value", &TraceEvent::value, "A number per lane of a load or a store.")
-        .def_ro("coordinates", &TraceEvent::coordinates,
-                "The place of a load or a store, or min and extent of each dimension of a region.")
-        .def_ro("value_index", &TraceEvent::value_index, "Which of several values it is.")
-        .def_ro("parent_id", &TraceEvent::parent_id)
-        .def_ro("thread_id", &TraceEvent::thread_id)
-        .def_ro("trace_tag", &TraceEvent::trace_tag)
+    nb::class_<TraceEvent>(m, "TraceEvent", docs::event::class_)
+        .def_ro("func", &TraceEvent::func, docs::event::func)
+        .def_ro("event", &TraceEvent::event, docs::event::event)
+        .def_ro("type", &TraceEvent::type, docs::event::type)
+        .def_ro("value", &TraceEvent::value, docs::event::value)
+        .def_ro("coordinates", &TraceEvent::coordinates, docs::event::coordinates)
+        .def_ro("value_index", &TraceEvent::value_index, docs::event::value_index)
+        .def_ro("parent_id", &TraceEvent::parent_id, docs::event::parent_id)
+        .def_ro("thread_id", &TraceEvent::thread_id, docs::event::thread_id)
+        .def_ro("trace_tag", &TraceEvent::trace_tag, docs::event::trace_tag)
         .def("__repr__", [](const TraceEvent &e) {
             return str("<TraceEvent ", event_names[e.event].first, " of ", e.func, ">");
         });
-    nb::class_<JITUserContext> context(
-        m, "JITUserContext", nb::dynamic_attr(),
-        "Handlers for one call: realize(sizes, context=c). They come before the pipeline's own.");
+    nb::class_<JITUserContext> context(m, "JITUserContext", nb::dynamic_attr(),
+                                       docs::running::jit_user_context);
     context.def(nb::init<>());
     define_handlers(context);
     JITHandlers handlers;
     handlers.custom_print = print_as_python;
     JITSharedRuntime::set_default_handlers(handlers);
     m.def("set_num_threads", &JITSharedRuntime::set_num_threads, "n"_a,
-          "Sets the number of threads that run pipelines (0: as many as the machine has), and "
-          "returns the former number.");
-    m.def("get_num_threads", &JITSharedRuntime::get_num_threads);
+          docs::running::set_num_threads);
+    m.def("get_num_threads", &JITSharedRuntime::get_num_threads, docs::running::get_num_threads);
     m.def("reuse_device_allocations", &JITSharedRuntime::reuse_device_allocations, "on"_a,
-          "Says whether memory of devices that has been freed is kept for the next that ask.");
+          docs::running::reuse_device_allocations);
     m.def(
         "release_all",
         [] {
             nb::gil_scoped_release no_gil;
             JITSharedRuntime::release_all();
         },
-        "Forgets compiled code and ends the threads. No pipeline may be running.");
+        docs::running::release_all);
 }
 
 }  // namespace tessera::python

@@ -1,4 +1,6 @@
+#include "docs/math.h"
 #include "bindings.h"
+#include "docs/types.h"
 
 namespace tessera::python {
 namespace {
@@ -24,83 +26,82 @@ struct ThreeOperands {
     const char *doc;
 };
 
-#define UNARY(name, doc)                                                                           \
-    {#name, [](const Expr &a, const Location &at) { return tessera::name(a, at); }, doc}
-#define BINARY(name, doc)                                                                          \
+#define UNARY(name)                                                                                \
+    {#name, [](const Expr &a, const Location &at) { return tessera::name(a, at); },                \
+     docs::math::name}
+#define BINARY(name)                                                                               \
     {#name,                                                                                        \
      [](const Expr &a, const Expr &b, const Location &at) { return tessera::name(a, b, at); },     \
-     doc}
+     docs::math::name}
 
 const Unary unary_functions[] = {
-    UNARY(abs, "Returns |a|; of a signed integer an unsigned one."),
-    UNARY(sin, "Returns the sine; of an integer as a float32."),
-    UNARY(cos, "Returns the cosine."),
-    UNARY(tan, "Returns the tangent."),
-    UNARY(asin, "Returns the arc sine."),
-    UNARY(acos, "Returns the arc cosine."),
-    UNARY(atan, "Returns the arc tangent."),
-    UNARY(sinh, "Returns the hyperbolic sine."),
-    UNARY(cosh, "Returns the hyperbolic cosine."),
-    UNARY(tanh, "Returns the hyperbolic tangent."),
-    UNARY(asinh, "Returns the inverse hyperbolic sine."),
-    UNARY(acosh, "Returns the inverse hyperbolic cosine."),
-    UNARY(atanh, "Returns the inverse hyperbolic tangent."),
-    UNARY(sqrt, "Returns the square root."),
-    UNARY(exp, "Returns e to this power."),
-    UNARY(log, "Returns the natural logarithm."),
-    UNARY(erf, "Returns the error function, to about 1e-6."),
-    UNARY(floor, "Rounds down."),
-    UNARY(ceil, "Rounds up."),
-    UNARY(round, "Rounds to the nearest, half to even."),
-    UNARY(trunc, "Rounds to zero."),
-    UNARY(fract, "Returns x - trunc(x)."),
-    UNARY(is_nan, "Returns true for a NaN."),
-    UNARY(is_inf, "Returns true for an infinity."),
-    UNARY(is_finite, "Returns true for what is neither an infinity nor a NaN."),
-    UNARY(fast_sin, "Returns the sine with an absolute error below 1e-5 for |x| up to 1000."),
-    UNARY(fast_cos, "Returns the cosine with an absolute error below 1e-5 for |x| up to 1000."),
-    UNARY(fast_exp, "Returns e to this power with a relative error below 1e-5."),
-    UNARY(fast_log, "Returns the natural logarithm with an absolute error below 1e-5 near 1."),
-    UNARY(fast_inverse, "Returns about 1 / x."),
-    UNARY(fast_inverse_sqrt, "Returns about 1 / sqrt(x)."),
-    UNARY(strict_float, "Rounds each operation of the expression on its own."),
-    UNARY(popcount, "Returns the number of bits that are set."),
-    UNARY(count_leading_zeros, "Returns the number of zeros above the highest bit that is set."),
-    UNARY(count_trailing_zeros, "Returns the number of zeros below the lowest bit that is set."),
+    UNARY(abs),
+    UNARY(sin),
+    UNARY(cos),
+    UNARY(tan),
+    UNARY(asin),
+    UNARY(acos),
+    UNARY(atan),
+    UNARY(sinh),
+    UNARY(cosh),
+    UNARY(tanh),
+    UNARY(asinh),
+    UNARY(acosh),
+    UNARY(atanh),
+    UNARY(sqrt),
+    UNARY(exp),
+    UNARY(log),
+    UNARY(erf),
+    UNARY(floor),
+    UNARY(ceil),
+    UNARY(round),
+    UNARY(trunc),
+    UNARY(fract),
+    UNARY(is_nan),
+    UNARY(is_inf),
+    UNARY(is_finite),
+    UNARY(fast_sin),
+    UNARY(fast_cos),
+    UNARY(fast_exp),
+    UNARY(fast_log),
+    UNARY(fast_inverse),
+    UNARY(fast_inverse_sqrt),
+    UNARY(strict_float),
+    UNARY(popcount),
+    UNARY(count_leading_zeros),
+    UNARY(count_trailing_zeros),
 };
 const TwoOperands binary_functions[] = {
-    BINARY(absd, "Returns |a - b|, which never overflows; of integers an unsigned one."),
-    BINARY(atan2, "Returns the angle of the point (x=b, y=a)."),
-    BINARY(hypot, "Returns sqrt(a * a + b * b)."),
-    BINARY(pow, "Returns a to the power of b."),
-    BINARY(fast_pow, "Returns about a to the power of b."),
-    BINARY(div_round_to_zero, "Divides integers, rounding to zero."),
-    BINARY(mod_round_to_zero, "Returns the remainder that div_round_to_zero leaves."),
-    BINARY(fast_integer_divide, "Divides an integer by a uint8, rounding down; 0 stands for 256."),
-    BINARY(fast_integer_divide_round_to_zero,
-           "Divides an integer by a uint8, rounding to zero; 0 stands for 256."),
-    BINARY(fast_integer_modulo, "Returns the remainder that fast_integer_divide leaves."),
-    BINARY(widening_add, "Adds in a type of twice the bits."),
-    BINARY(widening_sub, "Subtracts in a signed type of twice the bits."),
-    BINARY(widening_mul, "Multiplies in a type of twice the bits."),
-    BINARY(widening_shift_left, "Shifts in a type of twice the bits."),
-    BINARY(widening_shift_right, "Shifts in a type of twice the bits."),
-    BINARY(widen_right_add, "Adds an operand of half the bits."),
-    BINARY(widen_right_sub, "Subtracts an operand of half the bits."),
-    BINARY(widen_right_mul, "Multiplies by an operand of half the bits."),
-    BINARY(saturating_add, "Adds, to the nearest value of the type."),
-    BINARY(saturating_sub, "Subtracts, to the nearest value of the type."),
-    BINARY(halving_add, "Returns (a + b) / 2 as if in a wider type."),
-    BINARY(halving_sub, "Returns (a - b) / 2 as if in a wider type."),
-    BINARY(rounding_halving_add, "Returns (a + b + 1) / 2 as if in a wider type."),
-    BINARY(rounding_shift_left,
-           "Shifts left; to the right, rounding half up, for negative counts."),
-    BINARY(rounding_shift_right, "Shifts right, rounding half up."),
+    BINARY(absd),
+    BINARY(atan2),
+    BINARY(hypot),
+    BINARY(pow),
+    BINARY(fast_pow),
+    BINARY(div_round_to_zero),
+    BINARY(mod_round_to_zero),
+    BINARY(fast_integer_divide),
+    BINARY(fast_integer_divide_round_to_zero),
+    BINARY(fast_integer_modulo),
+    BINARY(widening_add),
+    BINARY(widening_sub),
+    BINARY(widening_mul),
+    BINARY(widening_shift_left),
+    BINARY(widening_shift_right),
+    BINARY(widen_right_add),
+    BINARY(widen_right_sub),
+    BINARY(widen_right_mul),
+    BINARY(saturating_add),
+    BINARY(saturating_sub),
+    BINARY(halving_add),
+    BINARY(halving_sub),
+    BINARY(rounding_halving_add),
+    BINARY(rounding_shift_left),
+    BINARY(rounding_shift_right),
 };
 #undef UNARY
 #undef BINARY
 
-#define TERNARY(name, a, b, c, doc)                                                                \
+#define TERNARY(name, a, b, c)                                                                     \
     {#name,                                                                                        \
      [](const Expr &x, const Expr &y, const Expr &z, const Location &at) {                         \
          return tessera::name(x, y, z, at);                                                        \
@@ -108,18 +109,14 @@ const TwoOperands binary_functions[] = {
      a,                                                                                            \
      b,                                                                                            \
      c,                                                                                            \
-     doc}
+     docs::math::name}
 const ThreeOperands ternary_functions[] = {
-    TERNARY(clamp, "a", "min", "max", "Returns the nearest value from min to max."),
-    TERNARY(lerp, "zero_val", "one_val", "weight",
-            "Interpolates: zero_val where the weight is 0, one_val where it is 1."),
-    TERNARY(fma, "a", "b", "c", "Returns a * b + c, rounded once."),
-    TERNARY(mul_shift_right, "a", "b", "q",
-            "Returns a * b >> q, to the nearest value of the type."),
-    TERNARY(rounding_mul_shift_right, "a", "b", "q",
-            "Returns a * b >> q rounded half up, to the nearest value of the type."),
-    TERNARY(unsafe_promise_clamped, "value", "min", "max",
-            "Returns the value, which is promised to lie from min to max; Expr() is no limit."),
+    TERNARY(clamp, "a", "min", "max"),
+    TERNARY(lerp, "zero_val", "one_val", "weight"),
+    TERNARY(fma, "a", "b", "c"),
+    TERNARY(mul_shift_right, "a", "b", "q"),
+    TERNARY(rounding_mul_shift_right, "a", "b", "q"),
+    TERNARY(unsafe_promise_clamped, "value", "min", "max"),
 };
 #undef TERNARY
 
@@ -129,19 +126,36 @@ struct CastingFunction {
     Casting apply;
     const char *doc;
 };
-#define CASTING(name, doc)                                                                         \
-    {#name, [](Type t, const Expr &e, const Location &at) { return tessera::name(t, e, at); }, doc}
+#define CASTING(name)                                                                              \
+    {#name, [](Type t, const Expr &e, const Location &at) { return tessera::name(t, e, at); },     \
+     docs::math::name}
 const CastingFunction casting_functions[] = {
-    CASTING(cast, "Converts to the type; integers wrap."),
-    CASTING(reinterpret, "Returns the same bits, seen as another type."),
-    CASTING(saturating_cast, "Returns the nearest value that the type has."),
+    CASTING(cast),
+    CASTING(reinterpret),
+    CASTING(saturating_cast),
 };
 #undef CASTING
 
-const std::pair<const char *, Type> concise_casts[] = {
-    {"i8", Int(8)},     {"i16", Int(16)},   {"i32", Int(32)},   {"i64", Int(64)},
-    {"u8", UInt(8)},    {"u16", UInt(16)},  {"u32", UInt(32)},  {"u64", UInt(64)},
-    {"f16", Float(16)}, {"f32", Float(32)}, {"f64", Float(64)}, {"bf16", BFloat(16)}};
+struct ConciseCast {
+    const char *name;
+    Type type;
+    const char *doc;
+    const char *saturating_doc = nullptr;  // of integers
+};
+const ConciseCast concise_casts[] = {
+    {"i8", Int(8), docs::type::i8, docs::type::i8_sat},
+    {"i16", Int(16), docs::type::i16, docs::type::i16_sat},
+    {"i32", Int(32), docs::type::i32, docs::type::i32_sat},
+    {"i64", Int(64), docs::type::i64, docs::type::i64_sat},
+    {"u8", UInt(8), docs::type::u8, docs::type::u8_sat},
+    {"u16", UInt(16), docs::type::u16, docs::type::u16_sat},
+    {"u32", UInt(32), docs::type::u32, docs::type::u32_sat},
+    {"u64", UInt(64), docs::type::u64, docs::type::u64_sat},
+    {"f16", Float(16), docs::type::f16},
+    {"f32", Float(32), docs::type::f32},
+    {"f64", Float(64), docs::type::f64},
+    {"bf16", BFloat(16), docs::type::bf16},
+};
 
 // A number of Python's keeps all of its digits.
 Expr concise_cast(Type type, nb::handle e) {
@@ -179,25 +193,23 @@ void bind_math(nb::module_ &m) {
             },
             "type"_a, "e"_a, f.doc);
     }
-    for (const auto &[name, type] : concise_casts) {
-        m.def(
-            name, [type = type](nb::handle e) { return concise_cast(type, e); }, "e"_a,
-            "Converts to this type; integers wrap.");
+    for (const auto &[name, type, doc, saturating_doc] : concise_casts) {
+        m.def(name, [type = type](nb::handle e) { return concise_cast(type, e); }, "e"_a, doc);
         if (type.is_float()) continue;
         m.def(
             str(name, "_sat").c_str(),
             [type = type](const ExprLike &e) { return saturating_cast(type, e, here()); }, "e"_a,
-            "Returns the nearest value that the type has.");
+            saturating_doc);
     }
     m.def(
         "extract_bits",
         [](const TypeLike &t, const ExprLike &e, const ExprLike &lsb) {
             return extract_bits(t.get(), e, lsb, here());
         },
-        "type"_a, "e"_a, "lsb"_a, "Returns the bits from lsb on, as many as the type has.");
+        "type"_a, "e"_a, "lsb"_a, docs::math::extract_bits);
     m.def(
         "concat_bits", [](nb::handle parts) { return concat_bits(to_exprs(parts), here()); },
-        "parts"_a, "Returns an unsigned integer of all the bits, the least significant first.");
+        "parts"_a, docs::math::concat_bits);
 }
 
 }  // namespace tessera::python

@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "docs/pipeline.h"
 
 namespace tessera::python {
 namespace {
@@ -12,32 +13,30 @@ Paths to_paths(const nb::dict &outputs) {
 }
 
 void bind_module(nb::module_ &m) {
-    nb::class_<ir::LoweredFunction>(m, "LoweredFunction", "A function of a Module.")
-        .def_ro("name", &ir::LoweredFunction::name)
+    nb::class_<ir::LoweredFunction>(m, "LoweredFunction", docs::pipeline::lowered_function_class)
+        .def_ro("name", &ir::LoweredFunction::name, docs::pipeline::lowered_function_name)
         .def("__repr__",
              [](const ir::LoweredFunction &f) { return str("<LoweredFunction ", f.name, ">"); });
-    nb::class_<Module>(m, "Module",
-                       "Lowered functions that are written into files together: those of a "
-                       "pipeline, or of several modules.")
-        .def(nb::init<const std::string &, const Target &>(), "name"_a, "target"_a = Target())
-        .def("name", &Module::name)
-        .def("target", &Module::target)
-        .def("functions", &Module::functions)
+    nb::class_<Module>(m, "Module", docs::pipeline::module_class)
+        .def(nb::init<const std::string &, const Target &>(), "name"_a, "target"_a = Target(),
+             docs::pipeline::module_init)
+        .def("name", &Module::name, docs::pipeline::module_name)
+        .def("target", &Module::target, docs::pipeline::module_target)
+        .def("functions", &Module::functions, docs::pipeline::module_functions)
         .def(
             "get_function_by_name",
             [](const Module &m, const std::string &name) {
                 return m.get_function_by_name(name, here());
             },
-            "name"_a)
+            "name"_a, docs::pipeline::get_function_by_name)
         .def(
             "append", [](Module &m, const Module &part) { m.append(part, here()); }, "module"_a,
-            "Makes another module a part of this one.")
+            docs::pipeline::append_module)
         .def(
             "append", [](Module &m, const ir::LoweredFunction &f) { m.append(f, here()); },
-            "function"_a)
-        .def("submodules", &Module::submodules)
-        .def("resolve_submodules", &Module::resolve_submodules,
-             "Returns the module with the functions of its parts among its own.")
+            "function"_a, docs::pipeline::append_function)
+        .def("submodules", &Module::submodules, docs::pipeline::submodules)
+        .def("resolve_submodules", &Module::resolve_submodules, docs::pipeline::resolve_submodules)
         .def(
             "compile",
             [](const Module &m, const nb::dict &outputs) {
@@ -46,7 +45,7 @@ void bind_module(nb::module_ &m) {
                 nb::gil_scoped_release no_gil;
                 m.compile(paths, at);
             },
-            "outputs"_a, "Writes a file of each type, at its path.")
+            "outputs"_a, docs::pipeline::module_compile)
         .def(
             "compile_to_buffer",
             [](const Module &m) {
@@ -54,7 +53,7 @@ void bind_module(nb::module_ &m) {
                 nb::gil_scoped_release no_gil;
                 return Buffer<>(m.compile_to_buffer(at));
             },
-            "Returns the bytes of an object file.")
+            docs::pipeline::compile_to_buffer)
         .def(
             "get_device_code_buffer",
             [](const Module &m) {
@@ -62,7 +61,7 @@ void bind_module(nb::module_ &m) {
                 nb::gil_scoped_release no_gil;
                 return Buffer<>(m.get_device_code_buffer(at));
             },
-            "Returns the PTX of the kernels; an undefined Buffer if there are none.")
+            docs::pipeline::get_device_code_buffer)
         .def("__repr__", [](const Module &m) { return str("<Module ", m.name(), ">"); });
 }
 
@@ -83,7 +82,7 @@ void bind_modules(nb::module_ &m) {
         [](const std::string &name, const std::vector<Module> &modules) {
             return link_modules(name, modules, here());
         },
-        "name"_a, "modules"_a, "Returns the functions of all modules in one.");
+        "name"_a, "modules"_a, docs::pipeline::link_modules);
     m.def(
         "compile_standalone_runtime",
         [](nb::handle outputs, const Target &given) -> nb::object {
@@ -103,8 +102,7 @@ void bind_modules(nb::module_ &m) {
             }
             return nb::cast(written);
         },
-        "outputs"_a, "target"_a = Target(),
-        "Writes the runtime alone into an object, or into a file of each type, and returns these.");
+        "outputs"_a, "target"_a = Target(), docs::pipeline::compile_standalone_runtime);
     m.def(
         "compile_multitarget",
         [](const std::string &function, const nb::dict &outputs, const std::vector<Target> &targets,
@@ -116,12 +114,10 @@ void bind_modules(nb::module_ &m) {
             compile_multitarget(function, paths, targets, suffixes, factory, at);
         },
         "fn_name"_a, "outputs"_a, "targets"_a, "module_factory"_a,
-        "suffixes"_a = std::vector<std::string>(),
-        "Writes code for several targets behind one function; module_factory(name, target) returns "
-        "the Module for each.");
+        "suffixes"_a = std::vector<std::string>(), docs::pipeline::compile_multitarget);
     m.def(
         "load_plugin", [](const std::string &name) { load_plugin(name, here()); }, "name"_a,
-        "Loads a shared library for good, which adds autoschedulers.");
+        docs::pipeline::load_plugin);
 }
 
 }  // namespace tessera::python

@@ -7,7 +7,7 @@
 #include "lang/image_io.h"
 #include "program/environment.h"
 
-// What notebooks show: tessera/_notebook.py makes pages of it.
+// Gives tessera/_notebook.py what it makes the pages of notebooks of.
 namespace tessera::python {
 namespace {
 

@@ -1,6 +1,7 @@
 #include "bindings.h"
+#include "docs/pipeline.h"
 
-// What is compiled into files and strings.
+// Binds what compiles pipelines into files and strings.
 namespace tessera::python {
 namespace {
 
@@ -13,24 +14,22 @@ struct Text {
 };
 // Methods that return a text.
 const Text texts[] = {
-    {"lowered_stmt", OutputFileType::stmt, "Returns the loops that are compiled, as text."},
-    {"conceptual_stmt", OutputFileType::conceptual_stmt,
-     "Returns which region of what is computed where, as text."},
-    {"llvm_assembly", OutputFileType::llvm_assembly, "Returns LLVM's intermediate language."},
-    {"assembly", OutputFileType::assembly, "Returns the assembly of the target's machine."},
-    {"c_source", OutputFileType::c_source, "Returns the compiled function as C."},
-    {"ptx", OutputFileType::device_code, "Returns the kernels of a GPU as PTX."},
+    {"lowered_stmt", OutputFileType::stmt, docs::pipeline::lowered_stmt},
+    {"conceptual_stmt", OutputFileType::conceptual_stmt, docs::pipeline::conceptual_stmt},
+    {"llvm_assembly", OutputFileType::llvm_assembly, docs::pipeline::llvm_assembly},
+    {"assembly", OutputFileType::assembly, docs::pipeline::assembly},
+    {"c_source", OutputFileType::c_source, docs::pipeline::c_source},
+    {"ptx", OutputFileType::device_code, docs::pipeline::ptx},
 };
 // Methods that write a file, by the names that they have in C++.
 const Text files[] = {
-    {"compile_to_object", OutputFileType::object, "Writes an object file."},
-    {"compile_to_bitcode", OutputFileType::bitcode, "Writes LLVM's bitcode."},
+    {"compile_to_object", OutputFileType::object, docs::pipeline::compile_to_object},
+    {"compile_to_bitcode", OutputFileType::bitcode, docs::pipeline::compile_to_bitcode},
     {"compile_to_llvm_assembly", OutputFileType::llvm_assembly,
-     "Writes LLVM's intermediate language as text."},
-    {"compile_to_assembly", OutputFileType::assembly, "Writes assembly."},
-    {"compile_to_c", OutputFileType::c_source, "Writes the function as C."},
-    {"compile_to_header", OutputFileType::c_header,
-     "Writes a header for C and C++ that declares the function."},
+     docs::pipeline::compile_to_llvm_assembly},
+    {"compile_to_assembly", OutputFileType::assembly, docs::pipeline::compile_to_assembly},
+    {"compile_to_c", OutputFileType::c_source, docs::pipeline::compile_to_c},
+    {"compile_to_header", OutputFileType::c_header, docs::pipeline::compile_to_header},
 };
 
 // Files are for the environment's target, where none is named.
@@ -78,7 +77,7 @@ template<typename C> void define_texts(nb::class_<C> &c) {
             return nb::bytes(result.data(), result.size());
         },
         "type"_a, "arguments"_a = nb::none(), "fn_name"_a = "", "target"_a = Target(),
-        "Returns the bytes of what compile_to() writes into a file of this type.");
+        docs::pipeline::compile_to_string);
 }
 
 struct View {
@@ -88,12 +87,10 @@ struct View {
 };
 // Methods that return what a pipeline is, without code.
 const View views[] = {
-    {"loop_nest", &Pipeline::loop_nest, "Returns the loops that the schedule comes to, as text."},
-    {"schedule_as_cpp", &Pipeline::schedule_as_cpp, "Returns the schedule as statements of C++."},
-    {"schedule_as_python", &Pipeline::schedule_as_python,
-     "Returns the schedule as Python that runs where `pipeline` is a Pipeline of the algorithm."},
-    {"schedule_as_json", &Pipeline::schedule_as_json,
-     "Returns the schedule as JSON, which apply_schedule() takes."},
+    {"loop_nest", &Pipeline::loop_nest, docs::pipeline::loop_nest},
+    {"schedule_as_cpp", &Pipeline::schedule_as_cpp, docs::pipeline::schedule_as_cpp},
+    {"schedule_as_python", &Pipeline::schedule_as_python, docs::pipeline::schedule_as_python},
+    {"schedule_as_json", &Pipeline::schedule_as_json, docs::pipeline::schedule_as_json},
 };
 
 template<typename C> void define_views(nb::class_<C> &c) {
@@ -113,7 +110,7 @@ template<typename C> void define_views(nb::class_<C> &c) {
          [](nb::handle self) {
              nb::module_::import_("builtins").attr("print")(self.attr("loop_nest")(), "end"_a = "");
          },
-         "Prints the loops that the schedule comes to.")
+         docs::pipeline::print_loop_nest)
         .def(
             "apply_schedule",
             [](C &f, const std::string &json, nb::handle more) {
@@ -122,16 +119,14 @@ template<typename C> void define_views(nb::class_<C> &c) {
                 nb::gil_scoped_release no_gil;
                 pipeline_of(f, at).apply_schedule(json, parameters, at);
             },
-            "json"_a, "more"_a = nb::list(),
-            "Does what schedule_as_json() wrote of the same algorithm. more: parameters that the "
-            "schedule mentions and the algorithm does not.")
+            "json"_a, "more"_a = nb::list(), docs::pipeline::apply_schedule)
         .def(
             "infer_arguments",
             [](C &f) {
                 const Location at = here();
                 return arguments_of(pipeline_of(f, at), nb::none(), at);
             },
-            "Returns the arguments that a compiled function takes, before its outputs.");
+            docs::pipeline::infer_arguments);
 }
 
 template<typename C> void define_files(nb::class_<C> &c) {
@@ -170,11 +165,11 @@ template<typename C> void define_files(nb::class_<C> &c) {
     statement(
         "compile_to_lowered_stmt",
         [](Pipeline &p, const auto &...args) { p.compile_to_lowered_stmt(args...); },
-        "Writes the loops that are compiled, as text or as a page for a browser.");
+        docs::pipeline::compile_to_lowered_stmt);
     statement(
         "compile_to_conceptual_stmt",
         [](Pipeline &p, const auto &...args) { p.compile_to_conceptual_stmt(args...); },
-        "Writes which region of what is computed where, as text or as a page for a browser.");
+        docs::pipeline::compile_to_conceptual_stmt);
 }
 
 // ---- Several files at once ----
@@ -199,11 +194,11 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
     };
     library(
         "compile_to_file", [](Pipeline &p, const auto &...args) { p.compile_to_file(args...); },
-        "Writes an object and its header: prefix.o and prefix.h.");
+        docs::pipeline::compile_to_file);
     library(
         "compile_to_static_library",
         [](Pipeline &p, const auto &...args) { p.compile_to_static_library(args...); },
-        "Writes a library and its header: prefix.a and prefix.h.");
+        docs::pipeline::compile_to_static_library);
     c.def(
          "compile_to",
          [](C &f, const nb::dict &outputs, nb::handle arguments, const std::string &function,
@@ -217,7 +212,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
              p.compile_to(paths, args, function, target_for(target), at);
          },
          "outputs"_a, "arguments"_a = nb::none(), "fn_name"_a = "", "target"_a = Target(),
-         "Writes a file of each type, at its path.")
+         docs::pipeline::compile_to)
         .def(
             "compile_to_multitarget_static_library",
             [](C &f, const Path &prefix, nb::handle arguments, const Targets &targets,
@@ -230,7 +225,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
                                                         at);
             },
             "filename_prefix"_a, "arguments"_a, "targets"_a, "fn_name"_a = "",
-            "Writes a library with code for each target, the best of which is chosen when it runs.")
+            docs::pipeline::compile_to_multitarget_static_library)
         .def(
             "compile_to_multitarget_object_files",
             [](C &f, const Path &prefix, nb::handle arguments, const Targets &targets,
@@ -244,7 +239,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
             },
             "filename_prefix"_a, "arguments"_a, "targets"_a,
             "suffixes"_a = std::vector<std::string>(), "fn_name"_a = "",
-            "Writes an object for each target, one that chooses, and a header.")
+            docs::pipeline::compile_to_multitarget_object_files)
         .def(
             "compile_to_module",
             [](C &f, nb::handle arguments, const std::string &function, const Target &target) {
@@ -255,7 +250,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
                 return p.compile_to_module(args, function, target_for(target), at);
             },
             "arguments"_a = nb::none(), "fn_name"_a = "", "target"_a = Target(),
-            "Returns the Module of what would be compiled.");
+            docs::pipeline::compile_to_module);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "docs/params.h"
 #include "bindings.h"
 
 namespace tessera::python {
@@ -15,91 +16,104 @@ nb::object get(const Param<> &p) {
 }
 
 void bind_dimension(nb::module_ &m) {
-    nb::class_<Dimension>(m, "Dimension",
-                          "One dimension of an input or output, and what a pipeline may rely on.")
-        .def("min", &Dimension::min, "Returns the least coordinate, as an expression.")
-        .def("max", &Dimension::max, "Returns the largest coordinate, as an expression.")
-        .def("extent", &Dimension::extent, "Returns the number of coordinates.")
-        .def("stride", &Dimension::stride)
-        .def("min_estimate", &Dimension::min_estimate)
-        .def("extent_estimate", &Dimension::extent_estimate)
+    nb::class_<Dimension>(m, "Dimension", docs::dimension::class_)
+        .def("min", &Dimension::min, docs::dimension::min)
+        .def("max", &Dimension::max, docs::dimension::max)
+        .def("extent", &Dimension::extent, docs::dimension::extent)
+        .def("stride", &Dimension::stride, docs::dimension::stride)
+        .def("min_estimate", &Dimension::min_estimate, docs::dimension::min_estimate)
+        .def("extent_estimate", &Dimension::extent_estimate, docs::dimension::extent_estimate)
         .def(
             "set_min", [](Dimension &d, const ExprLike &min) { return d.set_min(min, here()); },
-            "min"_a)
+            "min"_a, docs::dimension::set_min)
         .def(
             "set_extent",
             [](Dimension &d, const ExprLike &extent) { return d.set_extent(extent, here()); },
-            "extent"_a)
+            "extent"_a, docs::dimension::set_extent)
         .def(
             "set_stride",
             [](Dimension &d, const ExprLike &stride) { return d.set_stride(stride, here()); },
-            "stride"_a, "Requires this distance of neighbours, in elements.")
+            "stride"_a, docs::dimension::set_stride)
         .def(
             "set_bounds",
             [](Dimension &d, const ExprLike &min, const ExprLike &extent) {
                 return d.set_bounds(min, extent, here());
             },
-            "min"_a, "extent"_a)
+            "min"_a, "extent"_a, docs::dimension::set_bounds)
         .def(
             "set_estimate",
             [](Dimension &d, const ExprLike &min, const ExprLike &extent) {
                 return d.set_estimate(min, extent, here());
             },
-            "min"_a, "extent"_a)
-        .def("dim", [](const Dimension &d, int i) { return d.dim(i, here()); }, "dimension"_a);
+            "min"_a, "extent"_a, docs::dimension::set_estimate)
+        .def(
+            "dim", [](const Dimension &d, int i) { return d.dim(i, here()); }, "dimension"_a,
+            docs::dimension::dim);
 }
 
 void bind_image_param(nb::module_ &m) {
     using Output = OutputImageParam;
-    nb::class_<Output>(m, "OutputImageParam", "The buffer that the caller passes for an output.")
-        .def("name", [](const Output &o) { return o.name(here()); })
-        .def("type", [](const Output &o) { return o.type(here()); })
-        .def("dimensions", [](const Output &o) { return o.dimensions(here()); })
-        .def("defined", &Output::defined)
+    nb::class_<Output>(m, "OutputImageParam", docs::output::class_)
         .def(
-            "dim", [](const Output &o, int i) { return o.dim(i, here()); }, "dimension"_a)
-        .def("left", [](const Output &o) { return o.left(here()); })
-        .def("right", [](const Output &o) { return o.right(here()); })
-        .def("top", [](const Output &o) { return o.top(here()); })
-        .def("bottom", [](const Output &o) { return o.bottom(here()); })
-        .def("width", [](const Output &o) { return o.width(here()); })
-        .def("height", [](const Output &o) { return o.height(here()); })
-        .def("channels", [](const Output &o) { return o.channels(here()); })
+            "name", [](const Output &o) { return o.name(here()); }, docs::output::name)
+        .def(
+            "type", [](const Output &o) { return o.type(here()); }, docs::output::type)
+        .def(
+            "dimensions", [](const Output &o) { return o.dimensions(here()); },
+            docs::output::dimensions)
+        .def("defined", &Output::defined, docs::output::defined)
+        .def(
+            "dim", [](const Output &o, int i) { return o.dim(i, here()); }, "dimension"_a,
+            docs::output::dim)
+        .def(
+            "left", [](const Output &o) { return o.left(here()); }, docs::output::left)
+        .def(
+            "right", [](const Output &o) { return o.right(here()); }, docs::output::right)
+        .def(
+            "top", [](const Output &o) { return o.top(here()); }, docs::output::top)
+        .def(
+            "bottom", [](const Output &o) { return o.bottom(here()); }, docs::output::bottom)
+        .def(
+            "width", [](const Output &o) { return o.width(here()); }, docs::output::width)
+        .def(
+            "height", [](const Output &o) { return o.height(here()); }, docs::output::height)
+        .def(
+            "channels", [](const Output &o) { return o.channels(here()); }, docs::output::channels)
         .def(
             "set_host_alignment",
             [](Output &o, int bytes) -> Output & { return o.set_host_alignment(bytes, here()); },
-            "bytes"_a, nb::rv_policy::none)
-        .def("host_alignment", [](const Output &o) { return o.host_alignment(here()); })
+            "bytes"_a, nb::rv_policy::none, docs::output::set_host_alignment)
+        .def(
+            "host_alignment", [](const Output &o) { return o.host_alignment(here()); },
+            docs::output::host_alignment)
         .def(
             "set_estimates",
             [](Output &o, nb::handle estimates) -> Output & {
                 return o.set_estimates(to_region(estimates), here());
             },
-            "estimates"_a, nb::rv_policy::none)
+            "estimates"_a, nb::rv_policy::none, docs::output::set_estimates)
         .def(
             "store_in",
             [](Output &o, MemoryType memory) -> Output & { return o.store_in(memory, here()); },
-            "memory"_a, nb::rv_policy::none);
+            "memory"_a, nb::rv_policy::none, docs::output::store_in);
 
-    nb::class_<ImageParam, Output>(m, "ImageParam", "A buffer that the caller passes as input.")
+    nb::class_<ImageParam, Output>(m, "ImageParam", docs::image::class_)
         .def(
             "__init__",
             [](ImageParam *p, const TypeLike &type, int dimensions, const std::string &name) {
                 new (p) ImageParam(type.get(), dimensions, name, here());
             },
-            "type"_a, "dimensions"_a, "name"_a = "")
+            "type"_a, "dimensions"_a, "name"_a = "", docs::image::init)
         .def(
             "set",
             [](ImageParam &p, nb::handle buffer) {
                 p.set(to_buffer(buffer, [&] { return str("ImageParam ", p.name()); }), here());
             },
-            "buffer"_a, "Sets the Buffer or array that realize() passes: shared, not copied.")
+            "buffer"_a, docs::image::set)
         .def(
-            "get", [](const ImageParam &p) { return p.get(here()); },
-            "Returns the Buffer that set() was given, or infer_input_bounds() has made.")
+            "get", [](const ImageParam &p) { return p.get(here()); }, docs::image::get)
         .def(
-            "reset", [](ImageParam &p) { p.reset(here()); },
-            "Forgets the Buffer, so that infer_input_bounds() makes a new one.")
+            "reset", [](ImageParam &p) { p.reset(here()); }, docs::image::reset)
         .def(
             "__getitem__",
             [](const ImageParam &p, nb::handle position) { return p(to_exprs(position), here()); },
@@ -112,14 +126,15 @@ void bind_image_param(nb::module_ &m) {
                 const std::vector<Func> list = to_funcs(consumers);
                 return list.empty() ? p.in(here()) : p.in(list, here());
             },
-            "Returns a Func with the same values, which the consumers, or all, use instead.")
-        .def("trace_loads", [](ImageParam &p) { p.trace_loads(here()); })
+            docs::image::in_)
+        .def(
+            "trace_loads", [](ImageParam &p) { p.trace_loads(here()); }, docs::image::trace_loads)
         .def(
             "add_trace_tag",
             [](ImageParam &p, const std::string &tag) -> ImageParam & {
                 return p.add_trace_tag(tag, here());
             },
-            "trace_tag"_a, nb::rv_policy::none)
+            "trace_tag"_a, nb::rv_policy::none, docs::image::add_trace_tag)
         .def("__repr__", [](const ImageParam &p) {
             return str("<ImageParam ", p.name(), ": ", p.type(), ", ", p.dimensions(),
                        " dimensions>");
@@ -129,8 +144,7 @@ void bind_image_param(nb::module_ &m) {
 }  // namespace
 
 void bind_params(nb::module_ &m) {
-    nb::class_<Param<>> param(m, "Param",
-                              "A number that the caller gives each time the pipeline runs.");
+    nb::class_<Param<>> param(m, "Param", docs::param::class_);
     param
         .def(
             "__init__",
@@ -146,31 +160,30 @@ void bind_params(nb::module_ &m) {
                                  max.is_none() ? Expr() : to_expr(max), here());
             },
             "type"_a, "name"_a = "", "value"_a = nb::none(), "min"_a = nb::none(),
-            "max"_a = nb::none(), "Takes the type, and perhaps a name, a value and its limits.")
-        .def("name", &Param<>::name)
-        .def("type", &Param<>::type)
-        .def("set", &set, "value"_a, "Sets the value for the runs that follow.")
-        .def("get", &get, "Returns the value that was set.")
+            "max"_a = nb::none(), docs::param::init)
+        .def("name", &Param<>::name, docs::param::name)
+        .def("type", &Param<>::type, docs::param::type)
+        .def("set", &set, "value"_a, docs::param::set)
+        .def("get", &get, docs::param::get)
         .def(
             "set_min_value", [](Param<> &p, const ExprLike &min) { p.set_min_value(min, here()); },
-            "min"_a)
+            "min"_a, docs::param::set_min_value)
         .def(
             "set_max_value", [](Param<> &p, const ExprLike &max) { p.set_max_value(max, here()); },
-            "max"_a)
-        .def("min_value", &Param<>::min_value)
-        .def("max_value", &Param<>::max_value)
-        .def("estimate", &Param<>::estimate)
+            "max"_a, docs::param::set_max_value)
+        .def("min_value", &Param<>::min_value, docs::param::min_value)
+        .def("max_value", &Param<>::max_value, docs::param::max_value)
+        .def("estimate", &Param<>::estimate, docs::param::estimate)
         .def(
             "set_range",
             [](Param<> &p, const ExprLike &min, const ExprLike &max) {
                 p.set_range(min, max, here());
             },
-            "min"_a, "max"_a,
-            "Limits what callers may pass; it is checked whenever the pipeline runs.")
+            "min"_a, "max"_a, docs::param::set_range)
         .def(
             "set_estimate",
             [](Param<> &p, const ExprLike &value) { p.set_estimate(value.get(), here()); },
-            "value"_a)
+            "value"_a, docs::param::set_estimate)
         .def("__repr__",
              [](const Param<> &p) { return str("<Param ", p.name(), ": ", p.type(), ">"); });
     define_operators(param);

@@ -1,3 +1,4 @@
+#include "docs/pipeline.h"
 #include "arrays.h"
 
 namespace tessera::python {
@@ -105,16 +106,13 @@ template<typename C> void define_execution(nb::class_<C> &c) {
                             context);
          },
          "sizes"_a = nb::list(), "target"_a = Target(), "context"_a = nb::none(),
-         "Computes the outputs over [0, size) in each dimension, dimension 0 first, and returns a "
-         "Buffer, or a tuple of Buffers; or writes into a Buffer, an array, or a list of these. "
-         "context: a JITUserContext with handlers for this call.")
+         docs::pipeline::realize)
         .def(
             "infer_input_bounds",
             [](nb::handle self, nb::handle sizes, const Target &target) {
                 infer_input_bounds(pipeline_of(nb::cast<C &>(self), here()), sizes, target, self);
             },
-            "sizes"_a, "target"_a = Target(),
-            "Gives every ImageParam that has no Buffer one that is large enough.")
+            "sizes"_a, "target"_a = Target(), docs::pipeline::infer_input_bounds)
         .def(
             "compile_jit",
             [](C &f, const Target &target) {
@@ -122,7 +120,7 @@ template<typename C> void define_execution(nb::class_<C> &c) {
                 nb::gil_scoped_release no_gil;
                 pipeline_of(f, at).compile_jit(target, at);
             },
-            "target"_a = Target(), "Compiles now what realize() would compile.")
+            "target"_a = Target(), docs::pipeline::compile_jit)
         .def(
             "compile_to_callable",
             [](nb::handle self, nb::handle arguments, const Target &target) {
@@ -142,7 +140,8 @@ template<typename C> void define_execution(nb::class_<C> &c) {
             "Returns a function that takes these arguments, and then the outputs. It has the "
             "handlers that this object has now.",
             nb::sig("def compile_to_callable(self, arguments: object, target: Target = "
-                    "Target()) -> Callable"))
+                    "Target()) -> Callable"),
+            docs::pipeline::compile_to_callable)
         .def(
             "add_requirement",
             [](nb::handle self, const ExprLike &condition, nb::args message) {
@@ -153,9 +152,7 @@ template<typename C> void define_execution(nb::class_<C> &c) {
                     .add_requirement(WrittenExpr(condition.get(), at), said);
                 return nb::borrow(self);
             },
-            "condition"_a, "message"_a,
-            "Requires that the caller meets the condition; else the pipeline fails with the "
-            "message: texts and expressions.");
+            "condition"_a, "message"_a, docs::pipeline::add_requirement);
     define_search(c);
     define_output(c);
     define_externs(c);
@@ -186,8 +183,7 @@ AutoSchedulerFn to_autoscheduler(const nb::callable &f) {
 void define_running(nb::class_<Func> &c) { define_execution(c); }
 
 void bind_pipeline(nb::module_ &m) {
-    nb::class_<Pipeline> c(m, "Pipeline", nb::dynamic_attr(),
-                           "One or several Funcs to be computed together.");
+    nb::class_<Pipeline> c(m, "Pipeline", nb::dynamic_attr(), docs::pipeline::class_);
     c.def(
          "__init__",
          [](Pipeline *p, nb::handle outputs) {
@@ -195,37 +191,37 @@ void bind_pipeline(nb::module_ &m) {
              for (const nb::object &f : items(outputs)) funcs.push_back(to_func(f));
              new (p) Pipeline(funcs, here());
          },
-         "outputs"_a, "Makes a pipeline of a Func, or of a list of them.")
-        .def("defined", &Pipeline::defined)
-        .def("outputs", [](const Pipeline &p) { return p.outputs(here()); })
+         "outputs"_a, docs::pipeline::init)
+        .def("defined", &Pipeline::defined, docs::pipeline::defined)
+        .def(
+            "outputs", [](const Pipeline &p) { return p.outputs(here()); }, docs::pipeline::outputs)
         .def(
             "get_func", [](const Pipeline &p, size_t i) { return p.get_func(i, here()); },
-            "index"_a)
+            "index"_a, docs::pipeline::get_func)
         .def(
             "get_param",
             [](const Pipeline &p, const std::string &name) { return p.get_param(name, here()); },
-            "name"_a, "Returns the Param of the algorithm that has this name.")
+            "name"_a, docs::pipeline::get_param)
         .def(
             "get_image_param",
             [](const Pipeline &p, const std::string &name) {
                 return p.get_image_param(name, here());
             },
-            "name"_a, "Returns the ImageParam of the algorithm that has this name.")
+            "name"_a, docs::pipeline::get_image_param)
         .def_static(
             "add_autoscheduler",
             [](const std::string &name, const nb::callable &f) {
                 Pipeline::add_autoscheduler(name, to_autoscheduler(f));
             },
-            "name"_a, "scheduler"_a,
-            "Adds an autoscheduler: scheduler(pipeline, target, params) schedules the pipeline.")
+            "name"_a, "scheduler"_a, docs::pipeline::add_autoscheduler)
         .def_static("set_default_autoscheduler_name", &Pipeline::set_default_autoscheduler_name,
-                    "name"_a, "Sets the autoscheduler that is meant where none is named.")
+                    "name"_a, docs::pipeline::set_default_autoscheduler_name)
         .def(
             "invalidate_cache", [](Pipeline &p) { p.invalidate_cache(here()); },
-            "Forgets what has been compiled. Changes are noticed without it.")
+            docs::pipeline::invalidate_cache)
         .def(
             "trace_pipeline", [](Pipeline &p) { p.trace_pipeline(here()); },
-            "Traces the beginning and the end of the pipeline.")
+            docs::pipeline::trace_pipeline)
         .def("__reduce__", &refuse_to_be_sent)
         .def("__repr__", [](const Pipeline &p) {
             if (!p.defined()) return std::string("<undefined Pipeline>");

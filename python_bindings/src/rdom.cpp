@@ -1,21 +1,20 @@
 #include "bindings.h"
+#include "docs/language.h"
 
 namespace tessera::python {
 
 void bind_rdom(nb::module_ &m) {
-    nb::class_<Range>(m, "Range", "The numbers from min on, as many as extent says.")
+    nb::class_<Range>(m, "Range", docs::range::class_)
         .def(
             "__init__",
             [](Range *r, const ExprLike &min, const ExprLike &extent) {
                 new (r) Range{min.get(), extent.get()};
             },
             "min"_a, "extent"_a)
-        .def_rw("min", &Range::min)
-        .def_rw("extent", &Range::extent)
+        .def_rw("min", &Range::min, docs::range::min)
+        .def_rw("extent", &Range::extent, docs::range::extent)
         .def("__repr__", [](const Range &r) { return str("Range(", r.min, ", ", r.extent, ")"); });
-    nb::class_<RDom> rdom(
-        m, "RDom",
-        "A box over which updates run, first variable fastest: RDom([(min, extent), ...]).");
+    nb::class_<RDom> rdom(m, "RDom", docs::rdom::class_);
     rdom.def(
             "__init__",
             [](RDom *r, nb::handle bounds, const std::string &name) {
@@ -27,11 +26,10 @@ void bind_rdom(nb::module_ &m) {
                 else
                     new (r) RDom(to_region(bounds), name, at);
             },
-            "bounds"_a, "name"_a = "",
-            "Takes (min, extent) of each dimension, or all of a Buffer or an ImageParam.")
-        .def("dimensions", &RDom::dimensions)
-        .def("defined", &RDom::defined)
-        .def("same_as", &RDom::same_as, "other"_a)
+            "bounds"_a, "name"_a = "", docs::rdom::init)
+        .def("dimensions", &RDom::dimensions, docs::rdom::dimensions)
+        .def("defined", &RDom::defined, docs::rdom::defined)
+        .def("same_as", &RDom::same_as, "other"_a, docs::rdom::same_as)
         .def(
             "domain",
             [](const RDom &r) {
@@ -40,10 +38,10 @@ void bind_rdom(nb::module_ &m) {
                     ranges.append(nb::cast(Range{r[i].min(), r[i].extent()}));
                 return ranges;
             },
-            "Returns the Range of each dimension.")
+            docs::rdom::domain)
         .def(
             "where", [](RDom &r, const ExprLike &condition) { r.where(condition, here()); },
-            "condition"_a, "Leaves only the points for which the condition holds.")
+            "condition"_a, docs::rdom::where)
         .def("__len__", &RDom::dimensions)
         .def("__repr__",
              [](const RDom &r) {
@@ -62,10 +60,13 @@ void bind_rdom(nb::module_ &m) {
                 return r[i];
             },
             "index"_a)
-        .def_prop_ro("x", [](const RDom &r) { return r.x; })
-        .def_prop_ro("y", [](const RDom &r) { return r.y; })
-        .def_prop_ro("z", [](const RDom &r) { return r.z; })
-        .def_prop_ro("w", [](const RDom &r) { return r.w; });
+        .def_prop_ro(
+            "x", [](const RDom &r) { return r.x; }, docs::rdom::x)
+        .def_prop_ro(
+            "y", [](const RDom &r) { return r.y; }, docs::rdom::y)
+        .def_prop_ro(
+            "z", [](const RDom &r) { return r.z; }, docs::rdom::z)
+        .def_prop_ro("w", [](const RDom &r) { return r.w; }, docs::rdom::w);
     define_operators(rdom);
 }
 

@@ -1,11 +1,12 @@
 #include "bindings.h"
+#include "docs/values.h"
 
 // Reductions inside of an expression: sum(r, f[x + r]).
 namespace tessera::python {
 namespace {
 
-// What a reduction is about: its domain if that is given, and the Func that it becomes, or its
-// name.
+// Holds what a reduction is given: its domain, if there is one, and the Func that it becomes, or
+// its name.
 struct Reduction {
     std::optional<RDom> domain;
     Expr value;
@@ -53,20 +54,15 @@ template<typename Result> struct ReductionFunction {
     const char *doc;
 };
 const ReductionFunction<Expr> of_one_value[] = {
-    {"sum", APPLY(sum),
-     "Returns the sum over the reduction domain that the expression uses, or that is given first. "
-     "A name, or a Func to be scheduled, may follow."},
-    {"saturating_sum", APPLY(saturating_sum),
-     "Returns the sum, to the nearest value of the type in each step."},
-    {"product", APPLY(product), "Returns the product over the reduction domain."},
-    {"maximum", APPLY(maximum), "Returns the largest value over the reduction domain."},
-    {"minimum", APPLY(minimum), "Returns the least value over the reduction domain."},
+    {"sum", APPLY(sum), docs::value::sum},
+    {"saturating_sum", APPLY(saturating_sum), docs::value::saturating_sum},
+    {"product", APPLY(product), docs::value::product},
+    {"maximum", APPLY(maximum), docs::value::maximum},
+    {"minimum", APPLY(minimum), docs::value::minimum},
 };
 const ReductionFunction<Tuple> of_a_place[] = {
-    {"argmax", APPLY(argmax),
-     "Returns where the largest value is, a coordinate per dimension, and then the value."},
-    {"argmin", APPLY(argmin),
-     "Returns where the least value is, a coordinate per dimension, and then the value."},
+    {"argmax", APPLY(argmax), docs::value::argmax},
+    {"argmin", APPLY(argmin), docs::value::argmin},
 };
 #undef APPLY
 

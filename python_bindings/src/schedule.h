@@ -1,4 +1,5 @@
 #pragma once
+#include "docs/directives.h"
 #include "gpu_schedule.h"
 
 namespace tessera::python {
@@ -51,13 +52,11 @@ template<typename C> void define_plain_directives(nb::class_<C> &c) {
         const char *doc;
     };
     static const Plain plain[] = {
-        {"never_partition_all", &C::never_partition_all,
-         "Splits no loop into prologue, steady state and epilogue."},
-        {"always_partition_all", &C::always_partition_all,
-         "Splits every loop into prologue, steady state and epilogue."},
+        {"never_partition_all", &C::never_partition_all, docs::directive::never_partition_all},
+        {"always_partition_all", &C::always_partition_all, docs::directive::always_partition_all},
         {"allow_race_conditions", &C::allow_race_conditions,
-         "States that the iterations of an update may run at once, whatever they read and write."},
-        {"stream_stores", &C::stream_stores, "Writes by stores that do not fill the caches."},
+         docs::directive::allow_race_conditions},
+        {"stream_stores", &C::stream_stores, docs::directive::stream_stores},
     };
     for (const Plain &d : plain) {
         c.def(
@@ -73,21 +72,21 @@ template<typename C> void define_later_directives(nb::class_<C> &c) {
          [](C &s, std::optional<LoopVar> v) -> C & {
              return s.hexagon(v ? v->get() : VarOrRVar(Var::outermost()), here());
          },
-         "var"_a = nb::none(), same, "Is refused: there is no back end for it.")
+         "var"_a = nb::none(), same, docs::directive::hexagon)
         .def(
             "sme_streaming",
             [](C &s, const LoopVar &v) -> C & { return s.sme_streaming(v, here()); }, "var"_a, same,
-            "Is refused: there is no back end for it.")
+            docs::directive::sme_streaming)
         .def(
             "compute_with",
             [](C &s, nb::handle, nb::args, nb::kwargs) -> C & {
                 return s.compute_with(LoopLevel(), LoopAlignStrategy::Auto, here());
             },
-            "stage"_a, "args"_a, "kwargs"_a, same, "Is refused: loops do not run together yet.")
+            "stage"_a, "args"_a, "kwargs"_a, same, docs::directive::compute_with)
         .def(
             "eager_inline",
             [](C &s, nb::args funcs) -> C & { return s.eager_inline(to_funcs(funcs), here()); },
-            same, "Is refused: compute_inline() is what there is.");
+            same, docs::directive::eager_inline);
 }
 
 // Defines the directives that a Func and a Stage have in common for the class of either. Each
@@ -101,84 +100,74 @@ template<typename C> void define_directives(nb::class_<C> &c) {
             const ExprLike &factor,
             TailStrategy tail) -> C & { return s.split(old, outer, inner, factor, tail, here()); },
          "old"_a, "outer"_a, "inner"_a, "factor"_a, "tail"_a = TailStrategy::Auto, same,
-         "Splits a loop: old becomes outer * factor + inner.")
+         docs::directive::split)
         .def(
             "fuse",
             [](C &s, const LoopVar &inner, const LoopVar &outer, const LoopVar &fused) -> C & {
                 return s.fuse(inner, outer, fused, here());
             },
-            "inner"_a, "outer"_a, "fused"_a, same,
-            "Makes one loop of two, in the place of the inner one.")
+            "inner"_a, "outer"_a, "fused"_a, same, docs::directive::fuse)
         .def(
             "rename",
             [](C &s, const LoopVar &old, const LoopVar &name) -> C & {
                 return s.rename(old, name, here());
             },
-            "old"_a, "new"_a, same, "Gives a loop another name.")
+            "old"_a, "new"_a, same, docs::directive::rename)
         .def(
             "reorder",
             [](C &s, nb::args loops) -> C & { return s.reorder(all_loops(loops), here()); }, same,
-            "Orders loops, innermost first, in the places that they have now.")
+            docs::directive::reorder)
         .def(
             "serial", [](C &s, const LoopVar &v) -> C & { return s.serial(v, here()); }, "var"_a,
-            same, "Runs the iterations one after the other, which is usual.")
+            same, docs::directive::serial)
         .def(
             "parallel",
             [](C &s, const LoopVar &v, const Factor &size, TailStrategy tail) -> C & {
                 return size ? s.parallel(v, *size, tail, here()) : s.parallel(v, here());
             },
             "var"_a, "task_size"_a = nb::none(), "tail"_a = TailStrategy::Auto, same,
-            "Runs the iterations on all cores, or tasks of so many iterations.")
+            docs::directive::parallel)
         .def(
             "vectorize",
             [](C &s, const LoopVar &v, const Factor &factor, TailStrategy tail) -> C & {
                 return factor ? s.vectorize(v, *factor, tail, here()) : s.vectorize(v, here());
             },
             "var"_a, "factor"_a = nb::none(), "tail"_a = TailStrategy::Auto, same,
-            "Makes vectors of the loop, or of a loop of so many iterations that is split off.")
+            docs::directive::vectorize)
         .def(
             "unroll",
             [](C &s, const LoopVar &v, const Factor &factor, TailStrategy tail) -> C & {
                 return factor ? s.unroll(v, *factor, tail, here()) : s.unroll(v, here());
             },
             "var"_a, "factor"_a = nb::none(), "tail"_a = TailStrategy::Auto, same,
-            "Unrolls the loop, or a loop of so many iterations that is split off.")
-        .def("tile", &tile<C>, same,
-             "Splits loops, and puts all inner ones inside: tile(x, y, xo, yo, xi, yi, xfactor, "
-             "yfactor), tile(x, y, xi, yi, xfactor, yfactor), tile(previous, outers, inners, "
-             "factors) or tile(previous, inners, factors) with lists. tail: one TailStrategy, or "
-             "one of each.")
+            docs::directive::unroll)
+        .def("tile", &tile<C>, same, docs::directive::tile)
         .def(
             "partition",
             [](C &s, const LoopVar &v, Partition p) -> C & { return s.partition(v, p, here()); },
-            "var"_a, "partition"_a, same,
-            "Says if the loop may be split into prologue, steady state and epilogue.")
+            "var"_a, "partition"_a, same, docs::directive::partition)
         .def(
             "never_partition",
             [](C &s, nb::args loops) -> C & { return s.never_partition(all_loops(loops), here()); },
-            same)
+            same, docs::directive::never_partition)
         .def(
             "always_partition",
             [](C &s, nb::args loops) -> C & {
                 return s.always_partition(all_loops(loops), here());
             },
-            same)
+            same, docs::directive::always_partition)
         .def(
             "atomic",
             [](C &s, bool override_test) -> C & { return s.atomic(override_test, here()); },
-            "override_associativity_test"_a = false, same,
-            "Makes the stores of an update atomic, so that its reduction loops may be parallel or "
-            "vectors.")
+            "override_associativity_test"_a = false, same, docs::directive::atomic)
         .def(
             "specialize",
             [](C &s, const ExprLike &condition) { return s.specialize(condition, here()); },
-            "condition"_a,
-            "Returns a copy of the stage, with a schedule of its own, for when the condition "
-            "holds.")
+            "condition"_a, docs::directive::specialize)
         .def(
             "specialize_fail",
             [](C &s, const std::string &message) { s.specialize_fail(message, here()); },
-            "message"_a, "Fails with the message if none of the specializations before applies.")
+            "message"_a, docs::directive::specialize_fail)
         .def(
             "prefetch",
             [](C &s, nb::handle what, const LoopVar &at, const LoopVar &from,
@@ -186,17 +175,14 @@ template<typename C> void define_directives(nb::class_<C> &c) {
                 return s.prefetch(to_fetched(what), at, from, offset, strategy, here());
             },
             "func"_a, "at"_a, "from_"_a, "offset"_a = 1,
-            "strategy"_a = PrefetchBoundStrategy::GuardWithIf, same,
-            "At the loop `at`, fetches what the iteration of `from_` that is `offset` later reads.")
+            "strategy"_a = PrefetchBoundStrategy::GuardWithIf, same, docs::directive::prefetch)
         .def(
             "stream_loads",
             [](C &s, nb::args what) -> C & {
                 return s.stream_loads(to_fetched_list(what), here());
             },
-            same, "Reads these, or everything, by loads that do not fill the caches.")
-        .def(
-            "unscheduled", [](C &s) { s.unscheduled(here()); },
-            "Says that it is meant to have no schedule.");
+            same, docs::directive::stream_loads)
+        .def("unscheduled", [](C &s) { s.unscheduled(here()); }, docs::directive::unscheduled);
     define_plain_directives(c);
     define_gpu_directives(c);
     define_later_directives(c);

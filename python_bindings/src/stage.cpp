@@ -1,26 +1,27 @@
+#include "docs/stage.h"
 #include "schedule.h"
 
 namespace tessera::python {
 
 void bind_stage(nb::module_ &m) {
-    nb::class_<EvictionKey>(m, "EvictionKey", "The key of a memoized result.")
+    nb::class_<EvictionKey>(m, "EvictionKey", docs::stage::eviction_key)
         .def(
             "__init__",
             [](EvictionKey *k, std::optional<ExprLike> key) {
                 new (k) EvictionKey(key ? key->get() : Expr());
             },
             "key"_a = nb::none());
-    nb::class_<GPUOrder>(m, "GPUOrder", "An order of the blocks of a kernel.")
-        .def_ro("rows", &GPUOrder::rows);
+    nb::class_<GPUOrder>(m, "GPUOrder", docs::stage::gpu_order)
+        .def_ro("rows", &GPUOrder::rows, docs::stage::gpu_order_rows);
     m.def(
         "grouped", [](const ExprLike &rows) { return grouped(rows.get()); }, "rows"_a,
-        "Returns the order of blocks in groups of so many rows, column by column in each.");
-    nb::class_<Stage> c(m, "Stage", "One definition of a Func, to be scheduled.");
-    c.def("name", &Stage::name)
+        docs::stage::grouped);
+    nb::class_<Stage> c(m, "Stage", docs::stage::class_);
+    c.def("name", &Stage::name, docs::stage::name)
         .def(
             "split_vars", [](const Stage &s) { return to_python(s.split_vars()); },
-            "Returns the loops as they are now, innermost first.")
-        .def("dump_argument_list", &Stage::dump_argument_list)
+            docs::stage::split_vars)
+        .def("dump_argument_list", &Stage::dump_argument_list, docs::stage::dump_argument_list)
         .def(
             "rfactor",
             [](Stage &s, nb::handle preserved, std::optional<Var> v) {
@@ -31,13 +32,11 @@ void bind_stage(nb::module_ &m) {
                     pairs.emplace_back(nb::cast<RVar>(p[0]), to_var(p[1]));
                 return s.rfactor(pairs, at);
             },
-            "preserved"_a, "var"_a = nb::none(),
-            "Returns a new Func that computes an associative update separately for each value of "
-            "these variables.")
+            "preserved"_a, "var"_a = nb::none(), docs::stage::rfactor)
         .def(
             "copy_input",
             [](Stage &s, nb::handle buffer) { return s.copy_input(to_fetched(buffer), here()); },
-            "buffer"_a)
+            "buffer"_a, docs::stage::copy_input)
         .def("__repr__", [](const Stage &s) { return str("<Stage ", s.name(), ">"); });
     define_directives(c);
 }

@@ -1,4 +1,5 @@
 #include "arrays.h"
+#include "docs/running.h"
 #include <atomic>
 
 // Streams of CUDA: which one work goes on, and who waits for whom.
@@ -133,12 +134,7 @@ void bind_streams(nb::module_ &m) {
         void *stream;
         std::vector<ArrayStream> before;
     };
-    nb::class_<Entered>(
-        m, "cuda_stream",
-        "with cuda_stream(s): what this thread runs on a GPU goes on the stream: "
-        "its address, or an object of PyTorch's, CuPy's or cuda.core's. Without it, "
-        "a call runs on the stream of its arrays' library, where that says which, "
-        "and else on the default one.")
+    nb::class_<Entered>(m, "cuda_stream", docs::cuda_stream::class_)
         .def(
             "__init__",
             [](Entered *e, nb::handle stream) { new (e) Entered{to_stream(stream), {}}; },

@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "docs/types.h"
 
 namespace tessera::python {
 namespace {
@@ -22,52 +23,63 @@ Target::Feature to_feature(nb::handle h) {
 void define_features(nb::class_<Target> &c) {
     c.def(
          "has_feature", [](const Target &t, nb::handle f) { return t.has_feature(to_feature(f)); },
-         "feature"_a,
-         "Returns True if the target has a TargetFeature, or the feature of this name.")
-        .def("features_any_of", &Target::features_any_of, "features"_a)
-        .def("features_all_of", &Target::features_all_of, "features"_a)
+         "feature"_a, docs::target::has_feature)
+        .def("features_any_of", &Target::features_any_of, "features"_a,
+             docs::target::features_any_of)
+        .def("features_all_of", &Target::features_all_of, "features"_a,
+             docs::target::features_all_of)
         .def(
             "set_feature",
             [](Target &t, nb::handle f, bool value) { t.set_feature(to_feature(f), value); },
-            "feature"_a, "value"_a = true)
-        .def("set_features", &Target::set_features, "features"_a, "value"_a = true)
+            "feature"_a, "value"_a = true, docs::target::set_feature)
+        .def("set_features", &Target::set_features, "features"_a, "value"_a = true,
+             docs::target::set_features)
         .def(
             "with_feature",
             [](const Target &t, nb::handle f) { return t.with_feature(to_feature(f)); },
-            "feature"_a)
+            "feature"_a, docs::target::with_feature)
         .def(
             "without_feature",
             [](const Target &t, nb::handle f) { return t.without_feature(to_feature(f)); },
-            "feature"_a)
-        .def("with_implied_features", &Target::with_implied_features)
-        .def("has_gpu_feature", &Target::has_gpu_feature)
-        .def("has_large_buffers", &Target::has_large_buffers)
-        .def("has_unknowns", &Target::has_unknowns)
-        .def("get_cuda_capability_lower_bound", &Target::get_cuda_capability_lower_bound)
-        .def("get_vulkan_capability_lower_bound", &Target::get_vulkan_capability_lower_bound)
-        .def("get_arm_v8_lower_bound", &Target::get_arm_v8_lower_bound)
-        .def_static("feature_to_name", &Target::feature_to_name, "feature"_a)
-        .def_static("feature_from_name", &Target::feature_from_name, "name"_a)
-        .def_static("validate_target_string", &Target::validate_target_string, "text"_a);
+            "feature"_a, docs::target::without_feature)
+        .def("with_implied_features", &Target::with_implied_features,
+             docs::target::with_implied_features)
+        .def("has_gpu_feature", &Target::has_gpu_feature, docs::target::has_gpu_feature)
+        .def("has_large_buffers", &Target::has_large_buffers, docs::target::has_large_buffers)
+        .def("has_unknowns", &Target::has_unknowns, docs::target::has_unknowns)
+        .def("get_cuda_capability_lower_bound", &Target::get_cuda_capability_lower_bound,
+             docs::target::get_cuda_capability_lower_bound)
+        .def("get_vulkan_capability_lower_bound", &Target::get_vulkan_capability_lower_bound,
+             docs::target::get_vulkan_capability_lower_bound)
+        .def("get_arm_v8_lower_bound", &Target::get_arm_v8_lower_bound,
+             docs::target::get_arm_v8_lower_bound)
+        .def_static("feature_to_name", &Target::feature_to_name, "feature"_a,
+                    docs::target::feature_to_name)
+        .def_static("feature_from_name", &Target::feature_from_name, "name"_a,
+                    docs::target::feature_from_name)
+        .def_static("validate_target_string", &Target::validate_target_string, "text"_a,
+                    docs::target::validate_target_string);
 }
 
 void define_machine(nb::class_<Target> &c) {
-    c.def_rw("os", &Target::os)
-        .def_rw("arch", &Target::arch)
-        .def_rw("bits", &Target::bits)
-        .def_rw("vector_bits", &Target::vector_bits)
-        .def_rw("processor_tune", &Target::processor_tune)
-        .def("supported", &Target::supported, "Returns True if this compiler can make code for it.")
-        .def("supports_device_api", &Target::supports_device_api, "api"_a)
+    c.def_rw("os", &Target::os, docs::target::os)
+        .def_rw("arch", &Target::arch, docs::target::arch)
+        .def_rw("bits", &Target::bits, docs::target::bits)
+        .def_rw("vector_bits", &Target::vector_bits, docs::target::vector_bits)
+        .def_rw("processor_tune", &Target::processor_tune, docs::target::processor_tune)
+        .def("supported", &Target::supported, docs::target::supported)
+        .def("supports_device_api", &Target::supports_device_api, "api"_a,
+             docs::target::supports_device_api)
         .def(
             "supports_type",
             [](const Target &t, const TypeLike &type, DeviceAPI api) {
                 return api == DeviceAPI::None ? t.supports_type(type.get())
                                               : t.supports_type(type.get(), api);
             },
-            "type"_a, "device"_a = DeviceAPI::None)
-        .def("get_required_device_api", &Target::get_required_device_api)
-        .def("maximum_buffer_size", &Target::maximum_buffer_size)
+            "type"_a, "device"_a = DeviceAPI::None, docs::target::supports_type)
+        .def("get_required_device_api", &Target::get_required_device_api,
+             docs::target::get_required_device_api)
+        .def("maximum_buffer_size", &Target::maximum_buffer_size, docs::target::maximum_buffer_size)
         .def(
             "get_runtime_compatible_target",
             [](const Target &t, const Target &other) -> std::optional<Target> {
@@ -75,34 +87,32 @@ void define_machine(nb::class_<Target> &c) {
                 if (!t.get_runtime_compatible_target(other, result)) return {};
                 return result;
             },
-            "other"_a, "Returns the target of a runtime for both; None if there is none.")
+            "other"_a, docs::target::get_runtime_compatible_target)
         .def(
             "natural_vector_size",
             [](const Target &t, const TypeLike &type) { return t.natural_vector_size(type.get()); },
-            "type"_a, "Returns the lanes of a vector register.");
+            "type"_a, docs::target::natural_vector_size);
 }
 
 }  // namespace
 
 void bind_target(nb::module_ &m) {
-    nb::class_<Target> c(m, "Target",
-                         "A machine to compile for: \"x86-64-linux-avx2-fma\", \"host-cuda\".");
-    c.def(nb::init<>(), "Makes an undefined target, which stands for TESSERA_JIT_TARGET or the "
-                        "host.")
+    nb::class_<Target> c(m, "Target", docs::target::class_);
+    c.def(nb::init<>(), docs::target::empty)
         .def(
             "__init__",
             [](Target *t, const std::string &text) {
                 const Location at = here();
                 called_at(at, [&] { new (t) Target(text); });
             },
-            "text"_a)
-        .def(nb::init<const Target &>(), "target"_a)
+            "text"_a, docs::target::text)
+        .def(nb::init<const Target &>(), "target"_a, docs::target::target)
         .def(nb::init<Target::OS, Target::Arch, int, const Features &>(), "os"_a, "arch"_a,
-             "bits"_a, "features"_a = Features())
+             "bits"_a, "features"_a = Features(), docs::target::parts)
         .def(nb::init<Target::OS, Target::Arch, int, Target::Processor, const Features &, int>(),
              "os"_a, "arch"_a, "bits"_a, "processor_tune"_a, "features"_a = Features(),
-             "vector_bits"_a = 0)
-        .def("to_string", &Target::to_string)
+             "vector_bits"_a = 0, docs::target::all_parts)
+        .def("to_string", &Target::to_string, docs::target::to_string)
         .def(
             "__eq__", [](const Target &a, const Target &b) { return a == b; }, nb::is_operator())
         .def("__hash__", [](const Target &t) { return nb::hash(nb::str(t.to_string().c_str())); })
@@ -113,12 +123,17 @@ void bind_target(nb::module_ &m) {
     define_features(c);
     define_machine(c);
     nb::implicitly_convertible<nb::str, Target>();
-    m.def("get_host_target", &get_host_target, "Returns this machine, without its GPU.");
-    m.def("get_jit_target_from_environment", [] { return get_jit_target_from_environment(); });
-    m.def("get_target_from_environment", [] { return get_target_from_environment(); });
-    m.def("target_feature_for_device_api", &target_feature_for_device_api, "device_api"_a);
+    m.def("get_host_target", &get_host_target, docs::target::get_host_target);
+    m.def(
+        "get_jit_target_from_environment", [] { return get_jit_target_from_environment(); },
+        docs::target::get_jit_target_from_environment);
+    m.def(
+        "get_target_from_environment", [] { return get_target_from_environment(); },
+        docs::target::get_target_from_environment);
+    m.def("target_feature_for_device_api", &target_feature_for_device_api, "device_api"_a,
+          docs::target::target_feature_for_device_api);
     m.def("host_supports_target_device", &host_supports_target_device, "target"_a,
-          "Returns True if the devices that the target names are on this machine.");
+          docs::target::host_supports_target_device);
 }
 
 }  // namespace tessera::python

@@ -3,6 +3,8 @@
 #include "autoscheduler/tune_template.h"
 #include "autoscheduler/tuning_problem.h"
 #include "bindings.h"
+#include "docs/pipeline.h"
+#include "docs/running.h"
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -130,10 +132,7 @@ template<typename C> void define(nb::class_<C> &c) {
         },
         "target"_a = Target(), "params"_a = AutoschedulerParams(), nb::kw_only(),
         "progress"_a = nb::none(), "measurer"_a = nb::none(), "batch"_a = 8,
-        "Schedules the pipeline by the autoscheduler that the parameters name, and returns the "
-        "AutoSchedulerResults. `progress(done, trials, best_ms)` is called while it measures; "
-        "`measurer(folder, stopped)` measures a bundle and yields the lines of the log; None: "
-        "tessera-measure on this machine.");
+        docs::pipeline::apply_autoscheduler);
 }
 
 // ---- Templates ----
@@ -226,15 +225,14 @@ size_t export_candidates(const Pipeline &pipeline, const std::string &folder, si
 }  // namespace
 
 void bind_search(nb::module_ &m) {
-    nb::class_<AutoschedulerParams>(m, "AutoschedulerParams",
-                                    "The name of an autoscheduler, and its options.")
+    nb::class_<AutoschedulerParams>(m, "AutoschedulerParams", docs::scheduler_params::class_)
         .def(
             "__init__",
             [](AutoschedulerParams *p, const std::string &name, const nb::dict &options) {
                 new (p) AutoschedulerParams(name, texts_of(options));
             },
             "name"_a = "", "options"_a = nb::dict())
-        .def_rw("name", &AutoschedulerParams::name)
+        .def_rw("name", &AutoschedulerParams::name, docs::scheduler_params::name)
         .def_prop_rw(
             "extra",
             [](const AutoschedulerParams &p) {
@@ -243,9 +241,8 @@ void bind_search(nb::module_ &m) {
                 return options;
             },
             [](AutoschedulerParams &p, const nb::dict &options) { p.extra = texts_of(options); },
-            "The options, as texts.")
-        .def("to_string", &AutoschedulerParams::to_string,
-             "Returns the options of a generator's command line.")
+            docs::scheduler_params::extra)
+        .def("to_string", &AutoschedulerParams::to_string, docs::scheduler_params::to_string)
         .def("__repr__",
              [](const AutoschedulerParams &p) {
                  return str("<AutoschedulerParams ", p.to_string(), ">");
@@ -262,26 +259,23 @@ void bind_search(nb::module_ &m) {
                  new (&p) AutoschedulerParams(s.first, {s.second.begin(), s.second.end()});
              });
     using Results = AutoSchedulerResults;
-    nb::class_<Results>(m, "AutoSchedulerResults",
-                        "What an autoscheduler has found: the pipeline has that schedule.")
-        .def_ro("target", &Results::target)
-        .def_ro("autoscheduler_params", &Results::autoscheduler_params)
-        .def_rw("schedule_source", &Results::schedule_source, "The schedule as C++.")
-        .def_ro("schedule_python", &Results::schedule_python,
-                "The schedule as Python that runs where `pipeline` is a Pipeline of the algorithm.")
-        .def_ro("report", &Results::report,
-                "A page of HTML: the search's curve, the schedule, where its time goes.")
-        .def_ro("milliseconds", &Results::milliseconds,
-                "The time that the schedule takes; 0: it was not measured.")
-        .def_ro("trials", &Results::trials, "The number of schedules that were measured.")
-        .def_ro("is_stopped", &Results::is_stopped,
-                "Whether the search was interrupted; if it had no schedule yet, schedule_source is "
-                "empty.")
-        .def_prop_ro("featurization",
-                     [](const Results &r) {
-                         return nb::bytes(reinterpret_cast<const char *>(r.featurization.data()),
-                                          r.featurization.size());
-                     })
+    nb::class_<Results>(m, "AutoSchedulerResults", docs::results::class_)
+        .def_ro("target", &Results::target, docs::results::target)
+        .def_ro("autoscheduler_params", &Results::autoscheduler_params,
+                docs::results::autoscheduler_params)
+        .def_rw("schedule_source", &Results::schedule_source, docs::results::schedule_source)
+        .def_ro("schedule_python", &Results::schedule_python, docs::results::schedule_python)
+        .def_ro("report", &Results::report, docs::results::report)
+        .def_ro("milliseconds", &Results::milliseconds, docs::results::milliseconds)
+        .def_ro("trials", &Results::trials, docs::results::trials)
+        .def_ro("is_stopped", &Results::is_stopped, docs::results::is_stopped)
+        .def_prop_ro(
+            "featurization",
+            [](const Results &r) {
+                return nb::bytes(reinterpret_cast<const char *>(r.featurization.data()),
+                                 r.featurization.size());
+            },
+            docs::results::featurization)
         .def("__repr__",
              [](const Results &r) {
                  return str("<AutoSchedulerResults: ", r.milliseconds, " ms, ", r.trials,

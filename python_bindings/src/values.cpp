@@ -1,6 +1,7 @@
+#include "docs/values.h"
 #include "bindings.h"
 
-// What chooses between values, and values that are special.
+// Binds what chooses between values, and values that are special.
 namespace tessera::python {
 namespace {
 
@@ -62,27 +63,22 @@ void bind_choice(nb::module_ &m) {
         [](nb::args args) {
             return fold(args, [](Expr a, Expr b, Location at) { return ir::min(a, b, at); });
         },
-        "Returns the least of two or more.");
+        docs::value::min);
     m.def(
         "max",
         [](nb::args args) {
             return fold(args, [](Expr a, Expr b, Location at) { return ir::max(a, b, at); });
         },
-        "Returns the largest of two or more.");
-    m.def("select", &select,
-          "Returns the value after the first condition that is true, or the last value. Tuples are "
-          "chosen as a whole.");
-    m.def("mux", &mux_of, "id"_a, "values"_a,
-          "Returns values[id]; the last one for an id out of range.");
-    m.def(
-        "likely", [](const ExprLike &e) { return likely(e.get()); }, "e"_a,
-        "Says that the value is the usual one: loops are split where it is.");
+        docs::value::max);
+    m.def("select", &select, docs::value::select);
+    m.def("mux", &mux_of, "id"_a, "values"_a, docs::value::mux);
+    m.def("likely", [](const ExprLike &e) { return likely(e.get()); }, "e"_a, docs::value::likely);
     m.def(
         "likely_if_innermost", [](const ExprLike &e) { return likely_if_innermost(e.get()); },
-        "e"_a, "Does what likely() does in an innermost loop alone.");
+        "e"_a, docs::value::likely_if_innermost);
     m.def(
         "logical_not", [](const ExprLike &e) { return !WrittenExpr(e.get(), here()); }, "e"_a,
-        "Returns the negation of a bool.");
+        docs::value::logical_not);
 }
 
 // The functions that take expressions by position, or one list of them.
@@ -93,11 +89,11 @@ struct OfMany {
 };
 const OfMany of_many[] = {
     {"print", [](const std::vector<Expr> &e, Location at) { return print(e, at); },
-     "Returns the first operand, and prints all when it is evaluated."},
+     docs::value::print},
     {"scatter", [](const std::vector<Expr> &e, Location at) { return scatter(e, at); },
-     "Several places of an update: f[scatter(a, b)] = gather(c, d)."},
+     docs::value::scatter},
     {"gather", [](const std::vector<Expr> &e, Location at) { return gather(e, at); },
-     "Several values of an update, all loaded before one is stored."},
+     docs::value::gather},
 };
 // A condition, and expressions after it.
 struct Conditional {
@@ -108,11 +104,10 @@ struct Conditional {
 const Conditional conditional[] = {
     {"print_when",
      [](const Expr &c, const std::vector<Expr> &e, Location at) { return print_when(c, e, at); },
-     "Returns the operand after the condition, and prints it and all others where that holds."},
+     docs::value::print_when},
     {"require",
      [](const Expr &c, const std::vector<Expr> &e, Location at) { return require(c, e, at); },
-     "Returns the value after the condition; where that is false, the pipeline fails, and says "
-     "the value and what follows."},
+     docs::value::require},
 };
 struct Random {
     const char *name;
@@ -121,11 +116,11 @@ struct Random {
 };
 const Random random_functions[] = {
     {"random_float", [](const Expr &seed, Location at) { return random_float(seed, at); },
-     "Returns a float32 in [0, 1), the same for the same seed and point of a definition."},
+     docs::value::random_float},
     {"random_int", [](const Expr &seed, Location at) { return random_int(seed, at); },
-     "Returns any int32, the same for the same seed and point of a definition."},
+     docs::value::random_int},
     {"random_uint", [](const Expr &seed, Location at) { return random_uint(seed, at); },
-     "Returns any uint32, the same for the same seed and point of a definition."},
+     docs::value::random_uint},
 };
 
 void bind_special(nb::module_ &m) {
@@ -154,25 +149,21 @@ void bind_special(nb::module_ &m) {
             },
             "seed"_a = nb::none(), f.doc);
     }
-    m.def("reset_random_counters", &reset_random_counters,
-          "Lets random numbers without a seed begin anew.");
+    m.def("reset_random_counters", &reset_random_counters, docs::value::reset_random_counters);
     m.def(
         "undef", [](const TypeLike &t) { return undef(t.get(), here()); }, "type"_a,
-        "Returns the element that is there already: storing it does nothing.");
+        docs::value::undef);
 }
 
 void bind_target_questions(nb::module_ &m) {
-    m.def("target_arch_is", &target_arch_is, "arch"_a,
-          "Is true where the pipeline is compiled for this architecture.");
-    m.def("target_os_is", &target_os_is, "os"_a,
-          "Is true where the pipeline is compiled for this operating system.");
-    m.def("target_has_feature", &target_has_feature, "feature"_a,
-          "Is true where the pipeline is compiled for a target with this feature.");
-    m.def("target_bits", &target_bits, "Is the number of bits of an address of the target.");
+    m.def("target_arch_is", &target_arch_is, "arch"_a, docs::value::target_arch_is);
+    m.def("target_os_is", &target_os_is, "os"_a, docs::value::target_os_is);
+    m.def("target_has_feature", &target_has_feature, "feature"_a, docs::value::target_has_feature);
+    m.def("target_bits", &target_bits, docs::value::target_bits);
     m.def(
         "target_natural_vector_size",
         [](const TypeLike &t) { return target_natural_vector_size(t.get()); }, "type"_a,
-        "Is the number of lanes of the target's vectors for this type.");
+        docs::value::target_natural_vector_size);
 }
 
 }  // namespace

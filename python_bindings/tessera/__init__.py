@@ -8,6 +8,11 @@
 
 Axis j of a NumPy array of n axes is dimension n - 1 - j of a Buffer: an image of shape (height, width) is indexed
 image[y, x] there and f[x, y] here.
+
+Examples in docstrings find these names: ts and np as above, os and Path; the Vars x, y, z, c, t, xo, yo, xi and yi;
+r = RDom([(0, 4)]); the Funcs f[x, y] = x + 10 * y, g[x, y] = f[x, y] + f[x + 1, y], and h[x] = 0, h[x] += f[x, r]; the
+array a = [[0, 1, 2], [3, 4, 5]] of uint8 and b, a Buffer of a copy of it; im, an ImageParam of uint8 with 2 dimensions;
+p, a Param of int32 that is 3; and Scale, a generator with a factor, an input and an offset.
 """
 import atexit as _atexit
 import ctypes as _ctypes
@@ -42,17 +47,31 @@ _atexit.register(_tessera._unset_handlers)
 
 
 def vars(names: str) -> tuple[Var, ...]:
-    """Returns a Var for each name of a text: x, y = ts.vars("x y")."""
+    """Returns a Var for each name of a text: x, y = ts.vars("x y").
+
+    >>> u, v = ts.vars("u v")
+    >>> u + v
+    u + v
+    """
     return tuple(Var(name) for name in names.split())
 
 
 def funcs(names: str) -> tuple[Func, ...]:
-    """Returns a Func for each name of a text."""
+    """Returns a Func for each name of a text.
+
+    >>> blur_x, blur_y = ts.funcs("blur_x blur_y")
+    >>> blur_x
+    <Func blur_x, not defined>
+    """
     return tuple(Func(name) for name in names.split())
 
 
 def lambda_func(*args: _Any) -> Func:
-    """Returns a Func of these Vars with the value of the expression after them."""
+    """Returns a Func of these Vars with the value of the expression after them.
+
+    >>> ts.lambda_func(x, y, x + 10 * y).realize([3, 2]).numpy().tolist()
+    [[0, 1, 2], [10, 11, 12]]
+    """
     f = Func()
     f[args[:-1] if len(args) > 1 else _] = args[-1]
     return f
@@ -99,12 +118,20 @@ def _evaluated(expression: _Any, schedule: _Callable[[Func], object]) -> _Any:
 
 
 def evaluate(expression: _Any) -> _Any:
-    """Returns the number that an expression without Vars is; of a tuple a tuple of numbers."""
+    """Returns the number that an expression without Vars is; of a tuple a tuple of numbers.
+
+    >>> ts.evaluate(ts.Expr(7) / 2), ts.evaluate((ts.sqrt(2.0), ts.u8(300)))
+    (3, (1.4142..., 44))
+    """
     return _evaluated(expression, lambda f: None)
 
 
 def evaluate_may_gpu(expression: _Any) -> _Any:
-    """Does the same on the GPU, where the target of the environment has one."""
+    """Does the same on the GPU, where the target of the environment has one.
+
+    >>> ts.evaluate_may_gpu(ts.Expr(7) / 2)
+    3
+    """
     on_gpu = get_jit_target_from_environment().has_gpu_feature()
     return _evaluated(expression, lambda f: f.gpu_single_thread() if on_gpu else None)
 

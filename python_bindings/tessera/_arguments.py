@@ -4,7 +4,7 @@ import re
 
 from . import _tessera
 
-# What stands for these in signatures: "a str is no expression: ... is".
+# These kinds stand in signatures for several classes; messages say "a str is no expression: ... is".
 _KINDS = {
     "ExprLike": ("expression", "an Expr, a Var, a Param, f[x, y] or a number is"),
     "VarOrRVar": ("loop", "a Var, an RVar or an RDom of one dimension is one"),

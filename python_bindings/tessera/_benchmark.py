@@ -10,21 +10,39 @@ from ._tessera import Func, Pipeline
 
 
 class Timing:
-    """How long calls took, in milliseconds: `minimum`, `median`, and `samples`, each the mean of some calls in a row."""
+    """How long calls took, in milliseconds: `minimum`, `median`, and `samples`, each the mean of some calls in a row.
+
+    >>> ts.Timing([2.0, 1.0, 1.5])
+    <Timing: 1.5 ms, at least 1 ms, 3 samples>
+    """
 
     def __init__(self, samples: Sequence[float]) -> None:
         self.samples = samples
 
     @property
     def minimum(self) -> float:
+        """Returns the shortest time, in milliseconds.
+
+        >>> ts.Timing([2.0, 1.0, 1.5]).minimum
+        1.0
+        """
         return min(self.samples)
 
     @property
     def median(self) -> float:
+        """Returns the median of the times, in milliseconds.
+
+        >>> ts.Timing([2.0, 1.0, 1.5]).median
+        1.5
+        """
         return statistics.median(self.samples)
 
     def quantile(self, q):
-        """Returns the time that this part of the samples is within: quantile(0.8)."""
+        """Returns the time in milliseconds that this part of the samples is within.
+
+        >>> ts.Timing([2.0, 1.0, 1.5]).quantile(0.9)
+        2.0
+        """
         if not 0 <= q <= 1:
             raise ValueError(f"a quantile is a number from 0 to 1, not {q}")
         ordered = sorted(self.samples)

@@ -33,7 +33,14 @@ def _without_place(text):
 
 
 class Error(Exception):
-    """A failure of Tessera. `filename` and `lineno` are the place in the user's program, `message` the rest."""
+    """A failure of Tessera. `filename` and `lineno` are the place in the user's program, `message` the rest.
+
+    >>> try:
+    ...     f.vectorize(z, 8)
+    ... except ts.Error as error:
+    ...     print(error.message)
+    vectorize: no loop named z in stage f; its loops are x, y
+    """
 
     filename: "str | None"
     lineno: "int | None"
@@ -50,24 +57,53 @@ class Error(Exception):
             self.add_note(f"  {place}\n    {source}")
 
     def __reduce__(self):
-        # What another process shows is what this one does: it has not these cells.
+        # Another process shows the same text as this one: it does not have these cells.
         return type(self), (str(self), self.filename, self.lineno)
 
 
 class CompileError(Error, ValueError):
-    """An algorithm or a schedule cannot be compiled as it is written."""
+    """An algorithm or a schedule cannot be compiled as it is written.
+
+    >>> f.vectorize(z, 8)
+    Traceback (most recent call last):
+        ...
+    tessera._errors.CompileError: ...vectorize: no loop named z in stage f; its loops are x, y
+    """
 
 
 class RunError(Error, RuntimeError):
-    """A compiled pipeline failed when it ran: a buffer does not fit, for example."""
+    """A compiled pipeline failed when it ran: a buffer does not fit, for example.
+
+    >>> q = ts.Func("q")
+    >>> q[x] = ts.require(x < 2, x, "is too large")
+    >>> q.realize([3])
+    Traceback (most recent call last):
+        ...
+    tessera._errors.RunError: ...Requirement failed: is too large
+    """
 
 
 class InternalError(Error):
-    """The compiler broke its own rules; please report it."""
+    """The compiler broke its own rules; please report it.
+
+    >>> issubclass(ts.InternalError, ts.Error)
+    True
+    """
 
 
 class Warning(UserWarning):
-    """Advice about what compiles, but is hardly meant so."""
+    """Advice about what compiles, but is hardly meant so.
+
+    >>> q = ts.Func("q")
+    >>> q[x] = x
+    >>> q[x] += 1
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     q.vectorize(x, 8).compile_jit()
+    >>> print(caught[0].message)
+    this update of q has no schedule, but another definition of q has; if that is meant, say q.update().unscheduled()
+    """
 
 
 def warn(text, filename, line):

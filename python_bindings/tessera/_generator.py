@@ -69,7 +69,7 @@ def _text(value: Any) -> Any:
 
 
 class _Field:
-    """What a class of generators declares; its instances have a value in its place."""
+    """A class of generators declares it; its instances have a value in its place."""
 
     name = ""
 
@@ -85,6 +85,15 @@ class GeneratorParam(_Field):
 
     The class of the default is that of all values. `min` and `max` limit a number, `choices` are the texts that are
     allowed.
+
+    >>> @ts.generator("scale")
+    ... class Scale:
+    ...     factor = ts.GeneratorParam(2, min=1, max=8)
+    ...     out = ts.OutputBuffer(int, 1)
+    ...     def generate(g):
+    ...         g.out[x] = x * g.factor
+    >>> Scale.call(generator_params={"factor": 5}).realize([3]).numpy().tolist()
+    [0, 5, 10]
     """
 
     kind = "parameter"
@@ -126,19 +135,45 @@ class InputBuffer(_Argument):
     """An image that the caller passes: an ImageParam in generate().
 
     `count` makes it a list of so many; "open" leaves their number to name.size= of the command line.
+
+    >>> @ts.generator("double")
+    ... class Double:
+    ...     input, out = ts.InputBuffer(ts.UInt(8), 2), ts.OutputBuffer(ts.UInt(8), 2)
+    ...     def generate(g):
+    ...         g.out[x, y] = g.input[x, y] * 2
+    >>> Double.call(a).realize([3, 2]).numpy().tolist()
+    [[0, 2, 4], [6, 8, 10]]
     """
 
     kind = "buffer"
 
 
 class InputFunc(_Argument):
-    """A Func where the generator is called by another, or an image of which what is read has to be there."""
+    """A Func where the generator is called by another, or an image of which what is read has to be there.
+
+    >>> @ts.generator("double func")
+    ... class DoubleFunc:
+    ...     input, out = ts.InputFunc(int, 2), ts.OutputBuffer(int, 2)
+    ...     def generate(g):
+    ...         g.out[x, y] = g.input[x, y] * 2
+    >>> DoubleFunc.call(f).realize([3, 2]).numpy().tolist()
+    [[0, 2, 4], [20, 22, 24]]
+    """
 
     kind = "func"
 
 
 class InputScalar(_Argument):
-    """A number that the caller passes: a Param in generate()."""
+    """A number that the caller passes: a Param in generate().
+
+    >>> @ts.generator("times")
+    ... class Times:
+    ...     k, out = ts.InputScalar(int, 3, min=1), ts.OutputBuffer(int, 1)
+    ...     def generate(g):
+    ...         g.out[x] = x * g.k
+    >>> Times.call(5).realize([3]).numpy().tolist()
+    [0, 5, 10]
+    """
 
     kind = "scalar"
 
@@ -160,19 +195,45 @@ class OutputBuffer(_Output):
     """A Func that generate() defines, or assigns another to; its buffer has dim(), width() and so on.
 
     A list of types stands for a Func of several values.
+
+    >>> @ts.generator("two values")
+    ... class TwoValues:
+    ...     out = ts.OutputBuffer([int, ts.UInt(8)], 1)
+    ...     def generate(g):
+    ...         g.out[x] = (x, ts.u8(x * x))
+    >>> [out.numpy().tolist() for out in TwoValues.call().realize([3])]
+    [[0, 1, 2], [0, 1, 4]]
     """
 
     kind = "buffer"
 
 
 class OutputFunc(_Output):
-    """An output whose buffer nothing is asked of."""
+    """An output whose buffer nothing is asked of.
+
+    >>> @ts.generator("ramp")
+    ... class Ramp:
+    ...     out = ts.OutputFunc(int, 1)
+    ...     def generate(g):
+    ...         g.out[x] = x
+    >>> Ramp.call()
+    <Func out(x): int32>
+    """
 
     kind = "func"
 
 
 class OutputScalar(_Output):
-    """One number: a Func without dimensions, g.result[()] = ..."""
+    """One number: a Func without dimensions, g.result[()] = ...
+
+    >>> @ts.generator("total")
+    ... class Total:
+    ...     input, result = ts.InputBuffer(int, 1), ts.OutputScalar(int)
+    ...     def generate(g):
+    ...         g.result[()] = ts.sum(g.input[r])
+    >>> Total.call(np.arange(4, dtype=np.int32)).realize([])[()]
+    6
+    """
 
     kind = "scalar"
 
@@ -183,8 +244,9 @@ class OutputScalar(_Output):
 class GeneratorContext:
     """The target and the autoscheduler that generators are made for.
 
-    >>> with GeneratorContext(Target("x86-64-linux-avx2")):
-    ...     brighten = Brighten({"factor": 3})
+    >>> with ts.GeneratorContext("x86-64-linux-avx2"):
+    ...     ts.GeneratorContext.current().target()
+    Target("x86-64-linux-avx2")
     """
 
     _of_thread = threading.local()
@@ -199,11 +261,19 @@ class GeneratorContext:
         self._autoscheduler = autoscheduler or AutoschedulerParams()
 
     def target(self) -> Target:
-        """Returns the target."""
+        """Returns the target.
+
+        >>> ts.GeneratorContext("x86-64-linux").target()
+        Target("x86-64-linux")
+        """
         return self._target
 
     def autoscheduler_params(self) -> AutoschedulerParams:
-        """Returns the AutoschedulerParams; without a name where the generator schedules by itself."""
+        """Returns the AutoschedulerParams; without a name where the generator schedules by itself.
+
+        >>> ts.GeneratorContext("x86-64-linux", "Mullapudi2016").autoscheduler_params()
+        <AutoschedulerParams autoscheduler=Mullapudi2016>
+        """
         return self._autoscheduler
 
     def __enter__(self) -> GeneratorContext:
@@ -222,15 +292,27 @@ class GeneratorContext:
 
     @classmethod
     def current(cls) -> GeneratorContext:
-        """Returns the innermost context of this thread; without one that of the environment, or of this machine."""
+        """Returns the innermost context of this thread; without one that of the environment, or of this machine.
+
+        >>> with ts.GeneratorContext("x86-64-linux"):
+        ...     ts.GeneratorContext.current().target()
+        Target("x86-64-linux")
+        """
         return cls._stack()[-1] if cls._stack() else cls()
 
 
 class Generator:
-    """What @generator derives a class from. Parameters, inputs and outputs are its attributes.
+    """The base that @generator gives a class. Parameters, inputs and outputs are its attributes.
 
     configure() may add inputs and outputs; generate() defines the outputs; schedule() may schedule them. An instance
     is used once. `generator_params` are values of parameters, and of name.type, name.dim and name.size.
+
+    >>> class Squares(ts.Generator):
+    ...     out = ts.OutputBuffer(int, 1)
+    ...     def generate(g):
+    ...         g.out[x] = x * x
+    >>> Squares().pipeline().realize([4]).numpy().tolist()
+    [0, 1, 4, 9]
     """
 
     _name: Optional[str] = None
@@ -252,45 +334,118 @@ class Generator:
     # ---- For the user's methods ----
 
     def configure(self) -> None:
-        """Adds inputs and outputs, or says what is open; unless overridden, nothing."""
+        """Adds inputs and outputs, or says what is open; unless overridden, nothing.
+
+        >>> class Masked(Scale):
+        ...     def configure(g):
+        ...         g.add_input("mask", ts.InputBuffer(bool, 2))
+        >>> [argument.name for argument in Masked().arguments()]
+        ['input', 'offset', 'mask']
+        """
 
     def generate(self) -> None:
-        """Defines the outputs."""
+        """Defines the outputs.
+
+        >>> class Squares(ts.Generator):
+        ...     out = ts.OutputBuffer(int, 1)
+        ...     def generate(g):
+        ...         g.out[x] = x * x
+        >>> Squares.call().realize([4]).numpy().tolist()
+        [0, 1, 4, 9]
+        """
         raise NotImplementedError(f"{type(self).__name__} has no generate()")
 
     def schedule(self) -> None:
-        """Schedules what generate() has defined; unless overridden, nothing."""
+        """Schedules what generate() has defined; unless overridden, nothing.
+
+        >>> class InVectors(Scale):
+        ...     def schedule(g):
+        ...         g.out.vectorize(x, g.natural_vector_size(ts.UInt(8)))
+        >>> InVectors(context=ts.GeneratorContext("x86-64-linux-avx2")).pipeline().print_loop_nest()
+        produce out:
+          for out.outermost in [0, 0]:
+            for out.y:
+              for out.x:
+                vectorized out.x_i in [0, 31]:
+                  out(...) = ...
+        """
 
     def target(self) -> Target:
-        """Returns the target that the pipeline is compiled for."""
+        """Returns the target that the pipeline is compiled for.
+
+        >>> Scale(context=ts.GeneratorContext("x86-64-linux-avx2")).target()
+        Target("x86-64-linux-avx2")
+        """
         return self._core_or_refuse().target()
 
     def natural_vector_size(self, type: Any) -> int:
-        """Returns how many values of the type a vector register of the target holds."""
+        """Returns how many values of the type a vector register of the target holds.
+
+        >>> Scale(context=ts.GeneratorContext("x86-64-linux-avx2")).natural_vector_size(ts.UInt(8))
+        32
+        """
         return self.target().natural_vector_size(type)
 
     def using_autoscheduler(self) -> bool:
-        """Returns True if an autoscheduler makes the schedule: then leave yours out."""
+        """Returns True if an autoscheduler makes the schedule: then leave yours out.
+
+        >>> Scale(context=ts.GeneratorContext("host", "Mullapudi2016")).using_autoscheduler()
+        True
+        """
         return self._core_or_refuse().using_autoscheduler()
 
     def autoscheduler(self) -> AutoschedulerParams:
-        """Returns the AutoschedulerParams."""
+        """Returns the AutoschedulerParams.
+
+        >>> Scale(context=ts.GeneratorContext("host", "Mullapudi2016")).autoscheduler()
+        <AutoschedulerParams autoscheduler=Mullapudi2016>
+        """
         return self._core_or_refuse().autoscheduler()
 
     def context(self) -> GeneratorContext:
-        """Returns the GeneratorContext: for generators that this one calls."""
+        """Returns the GeneratorContext: for generators that this one calls.
+
+        >>> Scale(context=ts.GeneratorContext("x86-64-linux-avx2")).context().target()
+        Target("x86-64-linux-avx2")
+        """
         return GeneratorContext(self.target(), self.autoscheduler())
 
     def add_requirement(self, condition: Any, *message: Any) -> None:
-        """Requires that the caller meets the condition; else the compiled function fails with the message."""
+        """Requires that the caller meets the condition; else the compiled function fails with the message.
+
+        >>> class Positive(Scale):
+        ...     def schedule(g):
+        ...         g.add_requirement(g.offset >= 0, "the offset is", g.offset)
+        >>> Positive().compile_to_callable()(a, -1, np.zeros((2, 3), np.uint8))
+        Traceback (most recent call last):
+            ...
+        tessera._errors.RunError: ...Requirement failed: offset >= 0: the offset is -1
+        """
         self._core_or_refuse().add_requirement(condition, *message)
 
     def add_input(self, name: str, input: _Argument) -> None:
-        """Adds an input, in configure(): add_input("mask", InputBuffer(bool, 2))."""
+        """Adds an input, in configure(): add_input("mask", InputBuffer(bool, 2)).
+
+        >>> class Masked(Scale):
+        ...     def configure(g):
+        ...         g.add_input("mask", ts.InputBuffer(bool, 2))
+        >>> [argument.name for argument in Masked().arguments()]
+        ['input', 'offset', 'mask']
+        """
         self._add(name, input, _Argument, "an input")
 
     def add_output(self, name: str, output: _Output) -> None:
-        """Adds an output, in configure()."""
+        """Adds an output, in configure().
+
+        >>> class WithDouble(Scale):
+        ...     def configure(g):
+        ...         g.add_output("double", ts.OutputBuffer(ts.UInt(8), 2))
+        ...     def generate(g):
+        ...         super().generate()
+        ...         g.double[x, y] = g.out[x, y] * 2
+        >>> WithDouble.call(a, 1)
+        (<Func out(x, y): uint8>, <Func double(x, y): uint8>)
+        """
         self._add(name, output, _Output, "an output")
 
     # ---- For callers ----
@@ -299,7 +454,11 @@ class Generator:
     def call(cls, *inputs: Any, generator_params: Optional[dict[str, Any]] = None, **by_name: Any) -> Any:
         """Returns the outputs as Funcs, one or a tuple, of these inputs, which are in order or have names.
 
-        A Func, ImageParam, Buffer or array stands for a buffer, a number, Expr or Param for a number.
+        A Func, ImageParam, Buffer or array, whose last axis is dimension 0, stands for a buffer, a number, Expr or Param
+        for a number. Raises TypeError where an input is missing, or is none of the generator's.
+
+        >>> Scale.call(a, offset=1, generator_params={"factor": 5}).realize([3, 2]).numpy().tolist()
+        [[1, 6, 11], [16, 21, 26]]
         """
         made = cls(generator_params)
         made._core.configure_now()
@@ -317,15 +476,29 @@ class Generator:
         return funcs[0] if len(funcs) == 1 else tuple(funcs)
 
     def compile_to_callable(self) -> _tessera.Callable:
-        """Returns the pipeline, compiled for this process: a Callable of the inputs and outputs."""
+        """Returns the pipeline, compiled for this process: a Callable of the inputs and outputs.
+
+        >>> call, result = Scale().compile_to_callable(), np.empty((2, 3), np.uint8)
+        >>> call(a, 1, result)
+        >>> result.tolist()
+        [[1, 3, 5], [7, 9, 11]]
+        """
         return self._core_or_refuse().compile_to_callable()
 
     def pipeline(self) -> _tessera.Pipeline:
-        """Returns the Pipeline, scheduled by the autoscheduler if there is to be one."""
+        """Returns the Pipeline, scheduled by the autoscheduler if there is to be one.
+
+        >>> Scale().pipeline()
+        <Pipeline of out>
+        """
         return self._core_or_refuse().pipeline()
 
     def arguments(self) -> list[_tessera.Argument]:
-        """Returns the arguments of the compiled function but for the outputs: for compile_to() of the Pipeline."""
+        """Returns the arguments of the compiled function but for the outputs: for compile_to() of the Pipeline.
+
+        >>> Scale().arguments()
+        [<Argument input: 2 dimensions of uint8>, <Argument offset: int32>]
+        """
         self.pipeline()
         return self._core_or_refuse().arguments()
 
@@ -414,6 +587,14 @@ def generator(name: Any = None) -> Any:
 
     Without a name it is that of the class, after its module's unless it is the script itself. The class need not
     derive from Generator.
+
+    >>> @ts.generator("squares")
+    ... class Squares:
+    ...     out = ts.OutputBuffer(int, 1)
+    ...     def generate(g):
+    ...         g.out[x] = x * x
+    >>> ts.create_callable_from_generator(ts.GeneratorContext(), "squares")
+    <Callable (out)>
     """
 
     def register(cls: Any) -> Any:
@@ -431,7 +612,14 @@ def generator(name: Any = None) -> Any:
 
 
 def alias(**names: dict[str, Any]) -> Callable[[Any], Any]:
-    """Registers a generator under more names, with parameters set: @alias(half={"factor": 2})."""
+    """Registers a generator under more names, with parameters set: @alias(half={"factor": 2}).
+
+    >>> Triple = ts.alias(triple={"factor": 3})(Scale)     # @ts.alias(...) above @ts.generator(...)
+    >>> result = np.empty((2, 3), np.uint8)
+    >>> ts.create_callable_from_generator(ts.GeneratorContext(), "triple")(a, 0, result)
+    >>> result.tolist()
+    [[0, 3, 6], [9, 12, 15]]
+    """
 
     def register(cls: Any) -> Any:
         if not (isinstance(cls, type) and issubclass(cls, Generator)):
@@ -446,7 +634,11 @@ def alias(**names: dict[str, Any]) -> Callable[[Any], Any]:
 def create_callable_from_generator(
     context: Union[GeneratorContext, Target], name: str, generator_params: Optional[dict[str, Any]] = None
 ) -> _tessera.Callable:
-    """Returns the pipeline of the generator of this name, compiled for this process. `context`: or a Target."""
+    """Returns the pipeline of the generator of this name, compiled for this process. `context`: or a Target.
+
+    >>> ts.create_callable_from_generator(ts.GeneratorContext(), "scale", {"factor": 3})
+    <Callable (input, offset, out)>
+    """
     if not isinstance(context, GeneratorContext):
         context = GeneratorContext(context)
     params = {param: _text(value) for param, value in (generator_params or {}).items()}
@@ -460,6 +652,14 @@ def main(arguments: Optional[Sequence[Any]] = None) -> NoReturn:
     """Runs the command line of generators with sys.argv, or these words, and exits: with 1 after a failure.
 
     `-h` describes it, and the generators that are registered.
+
+    >>> try:
+    ...     ts.main(["-g", "scale", "-o", ".", "target=host"])
+    ... except SystemExit as end:
+    ...     print(end.code)
+    0
+    >>> sorted(os.listdir())
+    ['scale.a', 'scale.h']
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     sys.stdout.flush()

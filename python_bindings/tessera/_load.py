@@ -232,7 +232,7 @@ def _type_of_typestr(text: str) -> Optional[tuple[int, int]]:
 
 
 class Argument:
-    """What a function takes: `name`, `kind` ("input", "output" or "number"), `type`, `dimensions`, and what is known
+    """An argument of a function: `name`, `kind` ("input", "output" or "number"), `type`, `dimensions`, and what is known
     of it: `default`, `min`, `max` and `estimate` of a number, `estimates` (min, extent) of a buffer's dimensions.
     """
 
@@ -574,11 +574,13 @@ class Library:
 def load(path: Union[str, os.PathLike[str]]) -> Library:
     """Returns the functions of a library that Tessera has compiled (shared, static, or an object), as attributes.
 
-    >>> brighten = tessera.load("brighten.so").brighten
-    >>> brighten(image, 1.5, result)
+    Numbers and arrays are passed by position or name, arrays without copies; help() of a function says what it takes.
+    An output may be a shape, in NumPy's order, and is then allocated and returned. The GIL is released while it runs.
+    RunError has the runtime's message.
 
-    Numbers and arrays are passed by position or name, arrays without copies; help(brighten) says what it takes. The
-    GIL is released while it runs. RunError has the runtime's message.
+    >>> f.compile_to_static_library("f", [], "picture")
+    >>> ts.load("f.a").picture((2, 3)).tolist()
+    [[0, 1, 2], [10, 11, 12]]
     """
     return Library(os.fspath(path))
 
@@ -589,6 +591,10 @@ def link_shared(
     """Links a static library or an object into a shared one by the C compiler ($CC, or cc), and returns its path.
 
     Without `output` that is the library's, with the ending .so.
+
+    >>> f.compile_to_static_library("f", [], "picture")
+    >>> ts.link_shared("f.a")
+    'f.so'
     """
     library = os.fspath(library)
     output = os.path.splitext(library)[0] + ".so" if output is None else os.fspath(output)

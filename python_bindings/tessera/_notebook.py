@@ -1,4 +1,4 @@
-"""What notebooks show of Funcs, Pipelines, statements and Buffers. Nothing of it is imported before it is shown."""
+"""Makes what notebooks show of Funcs, Pipelines, statements and Buffers. It is imported when something is shown."""
 import base64
 import html
 import re

@@ -1,4 +1,4 @@
-"""What operators of PyTorch and of JAX have in common: a pipeline for each device, its arguments, and the shapes of
+"""Has what operators of PyTorch and of JAX share: a pipeline for each device, its arguments, and the shapes of
 its results."""
 import keyword
 import os

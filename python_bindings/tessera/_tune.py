@@ -184,6 +184,9 @@ class Knobs:
     """A template asks these for its choices.
 
     `Knobs({"rows": 16})` gives a template the choices that were found, and the first one of other knobs.
+
+    >>> ts.Knobs({"rows": 16}).choose("rows", [8, 16, 32])
+    16
     """
 
     def __init__(self, choices: Mapping[str, Any] | None = None) -> None:
@@ -192,7 +195,11 @@ class Knobs:
         self._values = {}
 
     def choose(self, name: str, choices: Sequence[_Choice]) -> _Choice:
-        """Returns one of the choices. CompileError if there are none, or other ones than the knob had before."""
+        """Returns one of the choices. CompileError if there are none, or other ones than the knob had before.
+
+        >>> ts.Knobs().choose("rows", [8, 16, 32])
+        8
+        """
         choices = list(choices)
         texts = [_text(choice, place) for place, choice in enumerate(choices)]
         value = choices[self._choose(name, texts)]
@@ -221,10 +228,16 @@ class Trial:
 
 
 class TemplateResult:
-    """What a template's search has found: the pipeline has that schedule.
+    """Describes what a template's search has found: the pipeline has that schedule.
 
     `choices`: a dict of the knobs; `milliseconds`: 0 if it was not measured; `trials`: a Trial for each candidate;
-    `schedule_source`, `schedule_python`: the schedule as C++ and as Python; `is_stopped`: whether it was interrupted.
+    `schedule_source`, `schedule_python`: the schedule as C++ and as Python; `is_stopped`: True if it was interrupted.
+
+    >>> f.set_estimates([(0, 64), (0, 64)])
+    <Func f(x, y): int32>
+    >>> found = ts.tune_template(f, lambda k: f.parallel(y, k.choose("rows", [8, 16])), progress=False)
+    >>> found.choices["rows"] in (8, 16), len(found.trials)
+    (True, 2)
     """
 
     def __init__(self, found, values):
@@ -301,6 +314,11 @@ def export_bundle(pipeline: Func | Pipeline, folder: "str | os.PathLike[str]", c
 
     `target`: of the machine that measures; `parallelism`: its cores; `linker`: a C compiler that makes shared libraries
     for it; `log`: what it has is left out. `tune(pipeline, trials=0, log=...)` then takes the best of the log.
+
+    >>> ts.export_bundle(f.set_estimates([(0, 64), (0, 64)]), "bundle", candidates=2)
+    2
+    >>> "manifest.json" in os.listdir("bundle")
+    True
     """
     return _tessera._export_bundle(_pipeline(pipeline), os.fspath(folder), candidates, target or Target(),
                                    os.fspath(log) if log else "", parallelism, seed, linker or "")

@@ -1,8 +1,12 @@
 """Searches measured on other processes and machines: a Farm gives bundles of candidates to an Executor.
 
 >>> import tessera as ts, tessera.farm
->>> with ts.farm.LocalProcesses() as executor:                                                    # doctest: +SKIP
-...     ts.tune(pipeline, trials=200, log="tuning.jsonl", executor=executor)
+>>> f.set_estimates([(0, 640), (0, 480)])
+<Func f(x, y): int32>
+>>> with ts.farm.LocalProcesses() as executor:
+...     found = ts.tune(f, trials=2, progress=False, executor=executor)
+>>> found.milliseconds > 0
+True
 
 A bundle is a folder with shared libraries and a manifest; a task unpacks it, starts `tessera-measure`, which needs no
 compiler, with a time limit, and returns the lines of the log. So whatever a candidate does, it harms no worker. One
@@ -30,23 +34,48 @@ _MANIFEST = "manifest.json"
 
 @runtime_checkable
 class Executor(Protocol):
-    """Runs measure_bundle(bundle, options) somewhere."""
+    """Runs measure_bundle(bundle, options) somewhere.
+
+    >>> isinstance(ts.farm.LocalProcesses(), ts.farm.Executor)
+    True
+    """
 
     def submit(self, bundle: bytes, options: Dict[str, Any]) -> "concurrent.futures.Future[List[str]]":
-        """Starts a task that measures a bundle, and returns its Future, whose result is the lines of the log."""
+        """Starts a task that measures a bundle, and returns its Future, whose result is the lines of the log.
+
+        >>> ts.export_bundle(f.set_estimates([(0, 64), (0, 64)]), "bundle", candidates=1)
+        1
+        >>> with ts.farm.LocalProcesses() as executor:
+        ...     lines = executor.submit(ts.farm.pack("bundle"), {"timeout": 60}).result()
+        >>> len(lines) >= 1
+        True
+        """
 
     def resources(self) -> Dict[str, int]:
-        """Returns what there is to measure with: {"boxes": machines, or parts of one, that measure at once}."""
+        """Returns what there is to measure with: {"boxes": machines, or parts of one, that measure at once}.
+
+        >>> ts.farm.LocalProcesses(2).resources()
+        {'boxes': 2}
+        """
 
     def close(self) -> None:
-        """Ends what the executor has started."""
+        """Ends what the executor has started.
+
+        >>> ts.farm.LocalProcesses().close()
+        """
 
 
 # ---- A task ----
 
 
 def pack(folder, libraries=None):
-    """Returns the files of a bundle as the bytes of an archive: those of the manifest, or these libraries."""
+    """Returns the files of a bundle as the bytes of an archive: those of the manifest, or these libraries.
+
+    >>> ts.export_bundle(f.set_estimates([(0, 64), (0, 64)]), "bundle", candidates=1)
+    1
+    >>> type(ts.farm.pack("bundle")).__name__
+    'bytes'
+    """
     with open(os.path.join(folder, _MANIFEST)) as file:
         manifest = json.load(file)
     if libraries is not None:
@@ -106,6 +135,13 @@ def measure_bundle(bundle, options, started=lambda process: None):
 
     Options: "timeout", seconds for all of it (600); "boxes", how many tasks may measure at once on this machine (1), each
     on its share of the cores; "program", the path of tessera-measure. `started` is given the process.
+
+    >>> ts.export_bundle(f.set_estimates([(0, 64), (0, 64)]), "bundle", candidates=1)
+    1
+    >>> lines = ts.farm.measure_bundle(ts.farm.pack("bundle"), {"timeout": 60})
+    >>> import json
+    >>> json.loads(lines[-1])["outcome"]
+    'measured'
     """
     boxes = options.get("boxes", 1)
     with tempfile.TemporaryDirectory(prefix="tessera_bundle_") as folder, _a_box(boxes) as box:
@@ -142,6 +178,12 @@ class Farm:
 
     `retries`: how often a part is given out again; `batch`: how many candidates are chosen at once, 4 for each box and
     at least 8 unless it is given. Other keywords are options of measure_bundle(), such as timeout=.
+
+    >>> f.set_estimates([(0, 64), (0, 64)])
+    <Func f(x, y): int32>
+    >>> farm = ts.farm.Farm(ts.farm.LocalProcesses(), timeout=60)
+    >>> ts.tune(f, trials=1, progress=False, executor=farm).milliseconds > 0
+    True
     """
 
     def __init__(self, executor, *, retries=2, batch=None, **options):
@@ -157,6 +199,12 @@ class Farm:
         """Measures the bundle in a folder, and yields the lines of the log; ends soon after stopped() is true.
 
         RunError if nothing of it was measured.
+
+        >>> ts.export_bundle(f.set_estimates([(0, 64), (0, 64)]), "bundle", candidates=1)
+        1
+        >>> farm = ts.farm.Farm(ts.farm.LocalProcesses())
+        >>> len(list(farm.measure("bundle"))) >= 1
+        True
         """
         with open(os.path.join(folder, _MANIFEST)) as file:
             manifest = json.load(file)
@@ -235,13 +283,26 @@ class _Relayed(concurrent.futures.Future):
 
 
 class LocalProcesses(_Closing):
-    """Measures on this machine, by as many processes at once as there are boxes, each on its share of the cores."""
+    """Measures on this machine, by as many processes at once as there are boxes, each on its share of the cores.
+
+    >>> ts.farm.LocalProcesses(boxes=2).boxes
+    2
+    """
 
     def __init__(self, boxes=1):
         self.boxes = boxes
         self._threads = concurrent.futures.ThreadPoolExecutor(boxes, thread_name_prefix="tessera_farm")
 
     def submit(self, bundle, options):
+        """Starts a task that measures a bundle, and returns its Future, whose result is the lines of the log.
+
+        >>> ts.export_bundle(f.set_estimates([(0, 64), (0, 64)]), "bundle", candidates=1)
+        1
+        >>> with ts.farm.LocalProcesses() as executor:
+        ...     lines = executor.submit(ts.farm.pack("bundle"), {"timeout": 60}).result()
+        >>> len(lines) >= 1
+        True
+        """
         processes = []
 
         def started(process):
@@ -258,9 +319,18 @@ class LocalProcesses(_Closing):
         return future
 
     def resources(self):
+        """Returns how many boxes there are.
+
+        >>> ts.farm.LocalProcesses(2).resources()
+        {'boxes': 2}
+        """
         return {"boxes": self.boxes}
 
     def close(self):
+        """Takes no more tasks, and drops those that have not begun.
+
+        >>> ts.farm.LocalProcesses().close()
+        """
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
@@ -268,6 +338,11 @@ class Futures(_Closing):
     """Measures by an executor of concurrent.futures: a pool, or a function that makes one.
 
     A pool of processes is broken for good when one of them is killed: the function makes the next one then.
+
+    >>> import concurrent.futures
+    >>> with ts.farm.Futures(lambda: concurrent.futures.ThreadPoolExecutor(1)) as executor:
+    ...     executor.resources()
+    {'boxes': 1}
     """
 
     def __init__(self, pool, boxes=1):
@@ -277,6 +352,16 @@ class Futures(_Closing):
         self._lock = threading.Lock()
 
     def submit(self, bundle, options):
+        """Starts a task that measures a bundle, and returns its Future, whose result is the lines of the log.
+
+        >>> import concurrent.futures
+        >>> ts.export_bundle(f.set_estimates([(0, 64), (0, 64)]), "bundle", candidates=1)
+        1
+        >>> with ts.farm.Futures(concurrent.futures.ThreadPoolExecutor(1)) as executor:
+        ...     lines = executor.submit(ts.farm.pack("bundle"), {"timeout": 60}).result()
+        >>> len(lines) >= 1
+        True
+        """
         options = {"boxes": self.boxes, **options}
         with self._lock:
             try:
@@ -288,9 +373,20 @@ class Futures(_Closing):
                 return self._pool.submit(measure_bundle, bundle, options)
 
     def resources(self):
+        """Returns how many boxes there are.
+
+        >>> import concurrent.futures
+        >>> ts.farm.Futures(concurrent.futures.ThreadPoolExecutor(1)).resources()
+        {'boxes': 1}
+        """
         return {"boxes": self.boxes}
 
     def close(self):
+        """Takes no more tasks, and drops those that have not begun.
+
+        >>> import concurrent.futures
+        >>> ts.farm.Futures(concurrent.futures.ThreadPoolExecutor(1)).close()
+        """
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -299,6 +395,9 @@ class Dask(_Closing):
 
     `client`: a distributed.Client, or the address of a scheduler. Workers are started with
     `dask worker ADDRESS --resources box=1 --nthreads 1`, where the package is installed.
+
+    >>> with ts.farm.Dask("tcp://scheduler:8786") as executor:                # doctest: +SKIP
+    ...     ts.tune(f, trials=200, executor=executor)
     """
 
     def __init__(self, client, resource="box"):
@@ -309,16 +408,29 @@ class Dask(_Closing):
         self.resource = resource
 
     def submit(self, bundle, options):
+        """Starts a task that measures a bundle, and returns its Future, whose result is the lines of the log.
+
+        >>> ts.farm.Dask("tcp://scheduler:8786").submit(bundle, {"timeout": 60}).result()   # doctest: +SKIP
+        """
         task = self.client.submit(measure_bundle, bundle, options, resources={self.resource: 1}, pure=False)
         future = _Relayed(task.cancel)
         task.add_done_callback(lambda done: future.take(done.result))
         return future
 
     def resources(self):
+        """Returns how many workers have the resource.
+
+        >>> ts.farm.Dask("tcp://scheduler:8786").resources()                      # doctest: +SKIP
+        {'boxes': 2}
+        """
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return {"boxes": int(sum(w["resources"].get(self.resource, 0) for w in workers))}
 
     def close(self):
+        """Closes the client, unless the caller has made it.
+
+        >>> ts.farm.Dask("tcp://scheduler:8786").close()                          # doctest: +SKIP
+        """
         if self._own:
             self.client.close()
 
@@ -327,6 +439,9 @@ class Ray(_Closing):
     """Measures by Ray's workers: on nodes that have the resource, one task at a time where they have one of it.
 
     Nodes are started with `ray start --address ADDRESS --resources '{"box": 1}'`. ray.init() is called before.
+
+    >>> with ts.farm.Ray() as executor:                                       # doctest: +SKIP
+    ...     ts.tune(f, trials=200, executor=executor)
     """
 
     def __init__(self, resource="box"):
@@ -336,19 +451,38 @@ class Ray(_Closing):
         self._task = ray.remote(num_cpus=1, resources={resource: 1}, max_retries=2)(measure_bundle)
 
     def submit(self, bundle, options):
+        """Starts a task that measures a bundle, and returns its Future, whose result is the lines of the log.
+
+        >>> ts.farm.Ray().submit(bundle, {"timeout": 60}).result()                # doctest: +SKIP
+        """
         task = self._task.remote(bundle, options)
         future = _Relayed(lambda: self._ray.cancel(task))
         task.future().add_done_callback(lambda done: future.take(done.result))
         return future
 
     def resources(self):
+        """Returns how many nodes have the resource.
+
+        >>> ts.farm.Ray().resources()                                             # doctest: +SKIP
+        {'boxes': 2}
+        """
         return {"boxes": int(self._ray.cluster_resources().get(self.resource, 0))}
 
     def close(self):
+        """Does nothing: who has called ray.init() ends it.
+
+        >>> ts.farm.Ray().close()                                                 # doctest: +SKIP
+        """
         pass
 
 
 def main():
-    """Runs tessera-measure: the console script."""
+    """Runs tessera-measure: the console script.
+
+    >>> import subprocess, sys
+    >>> words = [sys.executable, "-c", "import tessera.farm; tessera.farm.main()", "--help"]
+    >>> "--log" in subprocess.run(words, capture_output=True, text=True).stdout
+    True
+    """
     program = measure_program()
     os.execv(program, [program] + sys.argv[1:])

@@ -57,12 +57,22 @@ _GENERATOR = """
 
 
 def memoize_tag(result, *keys):
-    """Returns the result: none is kept from one call to the next, so that there is nothing to tag."""
+    """Returns the result: none is kept from one call to the next, so that there is nothing to tag.
+
+    >>> import tessera.halide as hl
+    >>> hl.memoize_tag(x + 1, p)
+    x + 1
+    """
     return _tessera.Expr(result)
 
 
 def install_dir():
-    """Returns the folder of this package."""
+    """Returns the folder of this package.
+
+    >>> import tessera.halide as hl
+    >>> hl.install_dir().endswith("tessera")
+    True
+    """
     return _os.path.dirname(_os.path.abspath(__file__))
 
 
@@ -71,7 +81,14 @@ def _refused(name, why):
         raise _tessera.CompileError(f"{name}: {why}")
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Raises HalideError: {why}."
+    function.__doc__ = f"""Raises HalideError: {why}.
+
+    >>> import tessera.halide as hl
+    >>> hl.{name}(f)
+    Traceback (most recent call last):
+        ...
+    tessera._errors.CompileError: {name}: {why}
+    """
     return function
 
 

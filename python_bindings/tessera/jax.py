@@ -53,7 +53,13 @@ def _device_of(array: Any) -> str:
 
 
 class Op:
-    """A pipeline as a function of arrays and numbers. `op()` makes one."""
+    """A pipeline as a function of arrays and numbers. `op()` makes one.
+
+    >>> double = ts.jax.op(double_func, [image])                                                      # doctest: +SKIP
+    >>> double(jax.numpy.ones((2, 3)))                                                                # doctest: +SKIP
+    Array([[2., 2., 2.],
+           [2., 2., 2.]], dtype=float32)
+    """
 
     def __init__(self, program: _Program, shape: Any, copy_strided: bool, defined_at: Any, sizes_by_caller: bool = False):
         self._program, self._defined_at, self._makes_dense = program, defined_at, copy_strided

@@ -32,7 +32,11 @@ _libraries: "Dict[str, Any]" = {}
 
 
 def ops() -> "Mapping[str, Op]":
-    """Returns the operators that this process has, by their names."""
+    """Returns the operators that this process has, by their names.
+
+    >>> ts.torch.ops()["tessera::double"]                                                             # doctest: +SKIP
+    <Op tessera::double(Tensor image) -> Tensor>
+    """
     return types.MappingProxyType(_ops)
 
 
@@ -81,7 +85,7 @@ def _take_name(name: Optional[str], program: _Program) -> str:
 
 
 class _Kernel:
-    """What runs for tensors on one device."""
+    """Runs the pipeline for tensors on one device."""
 
     def __init__(self, op: "Op", device: str):
         self.op, self.device = op, device
@@ -211,6 +215,11 @@ class Op:
 
     name: its name there, as in torch.ops; schema: what it takes and returns; overload: the operator that
     torch.library knows, for torch.library.opcheck() and the like.
+
+    >>> double = ts.torch.op(double_func, [image], name="double")                                     # doctest: +SKIP
+    >>> double.schema                                                                                 # doctest: +SKIP
+    '(Tensor image) -> Tensor'
+    >>> torch.library.opcheck(double.overload, (torch.ones(2, 3),))                                   # doctest: +SKIP
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What compiled pipelines are kept in is a folder of each run's own, so that no test finds what another run has left."""
+"""Compiled pipelines are kept in a folder of each run's own, so that no test finds what another run has left."""
 import os
 import shutil
 import tempfile

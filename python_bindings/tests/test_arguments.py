@@ -1,4 +1,4 @@
-"""What is said about arguments that do not fit: which one, what came, what is wanted."""
+"""Messages say which argument does not fit, what came, and what is wanted."""
 import numpy as np
 import pytest
 

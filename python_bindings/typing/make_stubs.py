@@ -14,7 +14,7 @@ from types import EllipsisType
 from typing import Any, SupportsFloat, SupportsInt, TypeAlias, Union
 import numpy.typing
 
-# What functions take for an expression, a loop, a type, and an array.
+# Functions take these for an expression, a loop, a type, and an array.
 ExprLike: TypeAlias = Union[{expressions}, SupportsInt, SupportsFloat, bool]
 VarOrRVar: TypeAlias = Union[{loops}]
 TypeLike: TypeAlias = Union[Type, type, str, numpy.dtype[Any]]

@@ -1,4 +1,4 @@
-"""What a type checker knows of programs: checked by mypy, and not run."""
+"""Says what a type checker knows of programs: mypy checks it, and nobody runs it."""
 from typing import Any
 
 import numpy as np

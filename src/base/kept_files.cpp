@@ -25,7 +25,7 @@ std::string variable(const char *name) {
     return value ? value : "";
 }
 
-// What a process that was killed has left of a file that it wrote.
+// Returns true for what a process that was killed has left of a file that it wrote.
 bool is_left_over(const fs::path &path, fs::file_time_type written) {
     const auto age = fs::file_time_type::clock::now() - written;
     return path.filename().native().starts_with(".tessera-") && age > std::chrono::hours(1);

@@ -8,8 +8,8 @@ namespace tessera::driver {
 // A program compiled for this process, before it is linked.
 struct PipelineCode {
     codegen::JitObjects objects;
-    // Of each argument of the code: which of those of CompiledPipeline::call, and how many there
-    // are of these.
+    // `sources` says for each argument of the code which of those of CompiledPipeline::call it is,
+    // and `wanted` how many there are of these.
     std::vector<uint64_t> sources;
     uint64_t wanted = 0;
 };

@@ -85,7 +85,7 @@ const char *class_of(LoopKind kind) {
     }
 }
 
-// What one execution of a statement does, as far as that is known: a vector counts as one.
+// Counts what one execution of a statement does, as far as that is known: a vector counts as one.
 struct Cost {
     int64_t operations = 0, loads = 0, stores = 0;
     bool is_known = true;
@@ -256,7 +256,7 @@ private:
         cost.lanes = 1;
         if (!extent || extent->value > 1'000'000) cost.is_known = false;
         if (!cost.is_known) return cost;
-        // What a loop in lanes computes is vectors.
+        // A loop in lanes computes vectors.
         if (traits_of(loop.loop_kind).is_in_lanes) return cost;
         cost.operations *= extent->value;
         cost.loads *= extent->value;

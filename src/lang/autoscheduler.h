@@ -31,7 +31,7 @@ using BundleMeasurer = std::function<void(
     const std::string &folder, const std::function<void(const std::string &record)> &told,
     const std::stop_token &stop)>;
 
-// What a program has to do with a search while that runs.
+// Lets a program follow a search, measure for it and end it while it runs.
 struct SearchControl {
     // Called on the thread that searches, whenever the search begins something else, and after each
     // measurement. What it throws ends the search, which leaves the schedule as it was.

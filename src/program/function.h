@@ -105,7 +105,7 @@ public:
     std::vector<Ref<const StageDefinition>> definitions;
     std::shared_ptr<ExternDefinition> extern_definition;  // then there is one, with no values
     std::vector<ParameterRef> output_buffers;  // one per value: constraints of the output
-    // What the directives so far have made of the definitions.
+    // The directives so far have made these of the definitions.
     std::vector<DefinitionRef> stages;
     FuncSchedule schedule;
     // A wrapper (in, clone_in): calls in the named consumers (or all, key: no symbol) become calls

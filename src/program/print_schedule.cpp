@@ -65,7 +65,7 @@ private:
     std::string list(const std::vector<std::string> &words) const {
         return is_python ? str("[", join(words), "]") : str("{", join(words), "}");
     }
-    // What directives are called that are words of the language.
+    // Returns the name of a directive, which is another one where that is a word of the language.
     std::string call_name(const std::string &directive) const {
         return is_python && (directive == "async" || directive == "in") ? directive + "_"
                                                                         : directive;

@@ -1,0 +1,131 @@
+#pragma once
+
+// Docstrings of enumerations. The names in their examples are those of tests/examples.py.
+namespace tessera::python::docs {
+namespace enums {
+
+inline constexpr char TailStrategy[] =
+    R"doc(Says what a split does where its factor does not divide the extent.
+
+>>> f.split(x, xo, xi, 8, ts.TailStrategy.GuardWithIf).realize([3, 1]).numpy().tolist()
+[[0, 1, 2]]
+>>> [tail.name for tail in ts.TailStrategy]
+['RoundUp', 'GuardWithIf', 'Predicate', 'PredicateLoads', 'PredicateStores', 'ShiftInwards', 'ShiftInwardsAndBlend', 'RoundUpAndBlend', 'Auto']
+)doc";
+
+inline constexpr char Partition[] =
+    R"doc(Says if a loop may be split into prologue, steady state and epilogue.
+
+>>> [partition.name for partition in ts.Partition]
+['Auto', 'Never', 'Always']
+)doc";
+
+inline constexpr char PrefetchBoundStrategy[] = R"doc(Says what a prefetch does beyond a buffer.
+
+>>> [strategy.name for strategy in ts.PrefetchBoundStrategy]
+['Clamp', 'GuardWithIf', 'NonFaulting']
+)doc";
+
+inline constexpr char MemoryType[] = R"doc(Says where the values of a Func live.
+
+>>> f.compute_at(g, x).store_in(ts.MemoryType.Register)
+<Func f(x, y): int32>
+>>> print(g.schedule_as_python())
+import tessera as ts
+f = pipeline.get_func(0)
+g = pipeline.get_func(1)
+x = ts.Var("x")
+f.compute_at(g, x)
+f.store_in(ts.MemoryType.Register)
+)doc";
+
+inline constexpr char DeviceAPI[] = R"doc(Says which kind of device a loop runs on.
+
+>>> f.gpu_tile(x, y, xi, yi, 8, 8, ts.DeviceAPI.CUDA).print_loop_nest()
+produce f:
+  for f.outermost in [0, 0]:
+    gpu_block f.y:
+      gpu_block f.x:
+        gpu_thread f.yi in [0, 7]:
+          gpu_thread f.xi in [0, 7]:
+            f(...) = ...
+)doc";
+
+inline constexpr char TensorInstruction[] = R"doc(Names the instructions of tensor cores.
+
+>>> [instruction.name for instruction in ts.TensorInstruction]
+['MMA', 'WGMMA']
+)doc";
+
+inline constexpr char NameMangling[] = R"doc(Says how linkers know a function.
+
+>>> [mangling.name for mangling in ts.NameMangling]
+['Default', 'C', 'CPlusPlus']
+)doc";
+
+inline constexpr char LinkageType[] = R"doc(Says how other files may reach a compiled function.
+
+>>> [linkage.name for linkage in ts.LinkageType]
+['External', 'ExternalPlusArgv', 'ExternalPlusMetadata', 'Internal']
+)doc";
+
+inline constexpr char LoopAlignStrategy[] =
+    R"doc(Says how two loops that run together are laid over each other.
+
+>>> [strategy.name for strategy in ts.LoopAlignStrategy]
+['AlignStart', 'AlignEnd', 'NoAlign', 'Auto']
+)doc";
+
+inline constexpr char TypeCode[] = R"doc(Says what the bits of a type mean.
+
+>>> ts.Type(ts.TypeCode.UInt, 8)
+uint8
+)doc";
+
+inline constexpr char ArgumentKind[] = R"doc(Says what an argument of a compiled pipeline is.
+
+>>> ts.Argument(im).kind == ts.ArgumentKind.InputBuffer
+True
+)doc";
+
+inline constexpr char StmtOutputFormat[] = R"doc(Selects the format of a lowered pipeline's text.
+
+>>> f.compile_to_lowered_stmt("f.html", fmt=ts.StmtOutputFormat.HTML)
+)doc";
+
+inline constexpr char TargetOS[] = R"doc(Names operating systems.
+
+>>> ts.Target("x86-64-linux").os == ts.TargetOS.Linux
+True
+)doc";
+
+inline constexpr char TargetArch[] = R"doc(Names architectures.
+
+>>> ts.Target("x86-64-linux").arch == ts.TargetArch.X86
+True
+)doc";
+
+inline constexpr char TargetProcessorTune[] =
+    R"doc(Names processors whose instruction latencies code is scheduled for.
+
+>>> ts.Target("x86-64-linux").processor_tune
+TargetProcessorTune.ProcessorGeneric
+)doc";
+
+inline constexpr char TargetFeature[] =
+    R"doc(Names what a target has, and how a pipeline is compiled for it.
+
+>>> ts.Target("x86-64-linux").with_feature(ts.TargetFeature.AVX2)
+Target("x86-64-linux-avx2")
+)doc";
+
+inline constexpr char OutputFileType[] =
+    R"doc(Names the kinds of files that can be written of a pipeline.
+
+>>> f.compile_to({ts.OutputFileType.c_header: "f.h"}, [], "f")
+>>> "int f(" in Path("f.h").read_text()
+True
+)doc";
+
+}  // namespace enums
+}  // namespace tessera::python::docs
