@@ -147,7 +147,7 @@ class Program:
 
     @property
     def devices(self):
-        return tuple(self._callables or self._sources)
+        return tuple(self._sources or self._callables)
 
     def _arguments_of(self, pipeline, inputs):
         inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
