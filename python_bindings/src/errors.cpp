@@ -28,6 +28,10 @@ thread_local std::exception_ptr raised;
 
 }  // namespace
 
+nb::object argument_error() {
+    return nb::module_::import_("tessera._errors").attr("ArgumentError");
+}
+
 PyObject *raise_current() noexcept {
     try {
         throw;

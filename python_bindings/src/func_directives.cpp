@@ -142,7 +142,7 @@ void define_storage(nb::class_<Func> &c) {
             [](Func &f, nb::args dims) -> Func & {
                 return f.reorder_storage(to_vars(dims), here());
             },
-            same, "Orders the dimensions in memory, innermost first.")
+            "dims"_a, same, "Orders the dimensions in memory, innermost first.")
         .def(
             "align_bounds",
             [](Func &f, const Var &v, const ExprLike &modulus, const ExprLike &remainder)

@@ -58,6 +58,10 @@ class CompileError(Error, ValueError):
     """An algorithm or a schedule cannot be compiled as it is written."""
 
 
+class ArgumentError(Error, TypeError):
+    """An argument of a call is not what the function takes."""
+
+
 class RunError(Error, RuntimeError):
     """A compiled pipeline failed when it ran: a buffer does not fit, for example."""
 
