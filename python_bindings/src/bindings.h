@@ -173,6 +173,10 @@ void copy_handlers(nb::handle from, nb::handle to);
 // Defines on_print(), on_trace() and on_error() for a class that has attributes of its own.
 void define_handlers(nb::object type);
 
+// Set and return the number that a Param is when the pipeline runs.
+void set_value(Param<> &p, nb::handle value);
+nb::object value_of(const Param<> &p);
+
 // Defines the operators of expressions for the class of an object that converts to one. With
 // `has_updates`, + - * / of a Func that has no definition make what pending_update() returns.
 void define_operators(nb::object type, bool has_updates = false);
@@ -218,6 +222,7 @@ void bind_callable(nb::module_ &m);
 void bind_streams(nb::module_ &m);
 void bind_cache(nb::module_ &m);
 void bind_params(nb::module_ &m);
+void bind_parameter(nb::module_ &m);
 void bind_stage(nb::module_ &m);
 void bind_loop_level(nb::module_ &m);
 void bind_func_refs(nb::module_ &m);

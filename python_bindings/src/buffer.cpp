@@ -1,4 +1,5 @@
 #include "arrays.h"
+#include "base/dialect.h"
 #include <cstring>
 
 namespace tessera::python {
@@ -154,6 +155,21 @@ void define_shape(nb::class_<Buffer<>> &c) {
             "dtype", [](const Buffer<> &b) { return numpy_dtype(b.type()); },
             "The type of the elements as NumPy's dtype.")
         .def_prop_ro("ndim", [](const Buffer<> &b) { return b.dimensions(); });
+}
+
+std::string text_of_buffer(const Buffer<> &b) {
+    if (!b.defined()) return "<undefined Buffer>";
+    return str("<Buffer ", b.name(), " of shape ", shape_text(*b.raw_buffer()), ">");
+}
+
+// By Halide's rules the text has (min, extent, stride) of each dimension.
+std::string text_by_dialect(const Buffer<> &b) {
+    if (!follows_halide(here())) return text_of_buffer(b);
+    if (!b.defined()) return "<undefined halide.Buffer>";
+    std::string shape;
+    for (int d = 0; d < b.dimensions(); d++)
+        shape += str(d ? "," : "", "[", b.min(d), ",", b.extent(d), ",", b.stride(d), "]");
+    return str("<halide.Buffer of type ", b.type(), " shape:[", shape, "]>");
 }
 
 Buffer<> copy(const Buffer<> &b) {
@@ -361,6 +377,7 @@ void bind_buffer(nb::module_ &m) {
     nb::class_<Buffer<>> c(m, "Buffer", nb::type_slots(const_cast<PyType_Slot *>(buffer_slots())),
                            "An array in memory: input, output or constant of a pipeline. Axis j of "
                            "a NumPy array of n axes is dimension n - 1 - j.");
+    c.def(nb::init<>(), "Makes an undefined Buffer.");
     c.def(
          "__init__",
          [](Buffer<> *b, const ArrayLike &array, const std::string &name, bool reverse_axes) {
@@ -397,6 +414,13 @@ void bind_buffer(nb::module_ &m) {
             "type"_a, "width"_a, "height"_a, "channels"_a, "name"_a = "",
             "Allocates x, y, c with the channels of a pixel side by side.")
         .def_static(
+            "make_bounds_query",
+            [](const TypeLike &t, const std::vector<int> &sizes, const std::string &name) {
+                return Buffer<>(t.get(), static_cast<void *>(nullptr), sizes, name);
+            },
+            "type"_a, "sizes"_a, "name"_a = "",
+            "Returns a Buffer without memory: a pipeline that gets it says which region it needs.")
+        .def_static(
             "make_with_shape_of",
             [](const Buffer<> &other, const std::string &name) {
                 return Buffer<>::make_with_shape_of(other, name);
@@ -417,11 +441,8 @@ void bind_buffer(nb::module_ &m) {
                      throw nb::type_error("a Buffer without dimensions has no length");
                  return b.extent(b.dimensions() - 1);
              })
-        .def("__repr__",
-             [](const Buffer<> &b) {
-                 if (!b.defined()) return std::string("<undefined Buffer>");
-                 return str("<Buffer ", b.name(), " of shape ", shape_text(*b.raw_buffer()), ">");
-             })
+        .def("__repr__", &text_of_buffer)
+        .def("__str__", &text_by_dialect)
         .def("__copy__", &copy, "Returns new memory with the same elements.")
         .def(
             "__deepcopy__", [](const Buffer<> &b, nb::handle) { return copy(b); }, "memo"_a)

@@ -339,6 +339,8 @@ std::vector<Argument> to_arguments(nb::handle objects) {
             list.emplace_back(*p);
         else if (const auto *b = as<Buffer<>>(o))
             list.emplace_back(*b);
+        else if (nb::hasattr(o, "_to_argument"))
+            list.push_back(nb::cast<Argument>(o.attr("_to_argument")()));
         else
             refuse(o, str("a ", class_of(o),
                           " is no argument of a pipeline: a Param or an ImageParam is"));

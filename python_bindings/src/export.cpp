@@ -382,6 +382,16 @@ void define_export(nb::class_<Buffer<>> &c) {
                  return std::pair(d.kind, d.index);
              })
         .def("__array__", &as_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
+        .def(
+            "numpy_view",
+            [](nb::handle self, bool reverse_axes) {
+                const nb::object array = as_numpy(self);
+                return reverse_axes ? array : nb::object(array.attr("T"));
+            },
+            "reverse_axes"_a = true,
+            "Returns an array of the same memory; without reverse_axes its axes are in the order "
+            "of "
+            "the dimensions.")
         .def("numpy", &as_numpy,
              "Returns a NumPy array of the same memory; its last axis is dimension 0. What is on "
              "a GPU is copied to the host first.")

@@ -30,10 +30,14 @@ import traceback
 from typing import Any, Callable, NoReturn, Optional, Sequence, Union
 
 from . import _tessera
-from ._errors import Error
+from ._arginfo import ArgInfo as ArgInfo, ArgInfoDirection as ArgInfoDirection, ArgInfoKind as ArgInfoKind
+from ._errors import ArgumentError, Error
 from ._tessera import AutoschedulerParams, Target, Type
 
 __all__ = [
+    "ArgInfo",
+    "ArgInfoDirection",
+    "ArgInfoKind",
     "Generator",
     "GeneratorContext",
     "GeneratorParam",
@@ -43,6 +47,7 @@ __all__ = [
     "OutputBuffer",
     "OutputFunc",
     "OutputScalar",
+    "active_generator_context",
     "alias",
     "create_callable_from_generator",
     "generator",
@@ -108,6 +113,7 @@ class _Argument(_Field):
     """An input or output. What is None is open: configure(), or name.type= and name.dim= of the command line, say it."""
 
     is_output = False
+    kind = ""
 
     def __init__(
         self, type: Any = None, dimensions: Optional[int] = None, count: Union[int, str, None] = None
@@ -226,6 +232,11 @@ class GeneratorContext:
         return cls._stack()[-1] if cls._stack() else cls()
 
 
+def active_generator_context() -> GeneratorContext:
+    """Returns the GeneratorContext of the innermost `with` of this thread, or that of this machine."""
+    return GeneratorContext.current()
+
+
 class Generator:
     """What @generator derives a class from. Parameters, inputs and outputs are its attributes.
 
@@ -307,14 +318,26 @@ class Generator:
         given = list(inputs)
         for name in names[len(inputs) :]:
             if name not in by_name:
-                raise TypeError(f"{made._core.name()}: the input {name} is missing; it has {', '.join(names)}")
+                raise ArgumentError(f"{made._core.name()}: the input {name} is missing; it has {', '.join(names)}")
             given.append(by_name.pop(name))
         if by_name or len(given) > len(names):
             extra = f"no input {next(iter(by_name))}" if by_name else f"{len(names)} inputs, not {len(given)}"
-            raise TypeError(f"{made._core.name()} has {extra}; it has {', '.join(names)}")
+            raise ArgumentError(f"{made._core.name()} has {extra}; it has {', '.join(names)}")
         made._core.bind_inputs(given)
         funcs = made._core.funcs()
         return funcs[0] if len(funcs) == 1 else tuple(funcs)
+
+    def arginfos(self) -> list[ArgInfo]:
+        """Returns an ArgInfo for each input and each output, in the order of their declarations."""
+        self._core_or_refuse().configure_now()
+        kinds = {"scalar": ArgInfoKind.Scalar, "func": ArgInfoKind.Function, "buffer": ArgInfoKind.Buffer}
+        infos = []
+        for name, field in self._arguments():
+            known = self._core_or_refuse().argument(name)
+            dimensions = known.dimensions()
+            direction = ArgInfoDirection.Output if field.is_output else ArgInfoDirection.Input
+            infos.append(ArgInfo(name, direction, kinds[field.kind], known.types(), -1 if dimensions is None else dimensions))
+        return infos
 
     def compile_to_callable(self) -> _tessera.Callable:
         """Returns the pipeline, compiled for this process: a Callable of the inputs and outputs."""
