@@ -113,10 +113,10 @@ std::string shape_text(const tessera_buffer_t &b) {
 namespace {
 
 [[noreturn]] void refuse_type(const What &what, const std::string &why) {
-    throw nb::type_error(str(what(), ": ", why).c_str());
+    refuse_argument(str(what(), ": ", why));
 }
 [[noreturn]] void refuse_value(const What &what, const std::string &why) {
-    throw nb::value_error(str(what(), ": ", why).c_str());
+    refuse_argument(str(what(), ": ", why));
 }
 
 // Stands for the memory of arrays without elements: a buffer without memory is a question.

@@ -62,8 +62,10 @@ struct ArrayLike {
 // message will say which: the wrapper of arguments.cpp looks for it.
 [[noreturn]] void refuse(nb::handle object, const std::string &why);
 
-// Returns the class of errors about arguments, which is a TypeError and a tessera.Error.
+// Returns the class of errors about arguments, which is a tessera.Error, a TypeError and a
+// ValueError; the second throws one.
 nb::object argument_error();
+[[noreturn]] void refuse_argument(const std::string &why);
 
 // Return none if the object is none and does not convert to one.
 std::optional<Expr> as_expr(nb::handle object);

@@ -318,8 +318,7 @@ Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes, const
                    bool writable) {
     auto require = [&](bool read_only) {
         if (writable && read_only)
-            throw nb::type_error(
-                str(what(), ": it is written to, and this array is read-only").c_str());
+            refuse_argument(str(what(), ": it is written to, and this array is read-only"));
     };
     if (nb::isinstance<Buffer<>>(object)) {
         const Buffer<> &b = *nb::inst_ptr<Buffer<>>(object);
@@ -328,8 +327,7 @@ Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes, const
     }
     ArrayView view;
     if (!read_array(object, Use::Kept, reverse_axes, what, view))
-        throw nb::type_error(
-            str(what(), ": a ", class_of(object), " is no Buffer and no array").c_str());
+        refuse_argument(str(what(), ": a ", class_of(object), " is no Buffer and no array"));
     require(view.is_read_only);
     return buffer_of(std::move(view), name);
 }
@@ -338,7 +336,7 @@ uint64_t number_bits(Type t, nb::handle value, const What &what) {
     auto refuse = [&] {
         std::string shown = nb::cast<std::string>(nb::repr(value));
         if (shown.size() > 40) shown = "a " + class_of(value);
-        throw nb::type_error(str(what(), ": ", shown, " is no ", t).c_str());
+        refuse_argument(str(what(), ": ", shown, " is no ", t));
     };
     std::optional<uint64_t> bits;
     if (t.is_float()) {

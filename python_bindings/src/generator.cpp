@@ -215,7 +215,7 @@ private:
     void declare_all() {
         const nb::object at = object.attr("_written");
         if (!at.is_none()) written = nb::cast<Location>(at);
-        const nb::object fields = object.attr("_fields")();
+        const nb::object fields = object.attr("_declared")();
         for (nb::handle pair : fields) declare(nb::cast<std::string>(pair[0]), nb::object(pair[1]));
     }
     void configure() override { call("_configure"); }

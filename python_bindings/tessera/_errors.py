@@ -58,7 +58,7 @@ class CompileError(Error, ValueError):
     """An algorithm or a schedule cannot be compiled as it is written."""
 
 
-class ArgumentError(Error, TypeError):
+class ArgumentError(Error, TypeError, ValueError):
     """An argument of a call is not what the function takes."""
 
 

@@ -249,10 +249,23 @@ class Generator:
     _core: Any
     _values: dict[str, Any]
     _added: dict[str, _Field]
+    _given: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})  # the inputs that call() passes
 
     def __init__(
         self, generator_params: Optional[dict[str, Any]] = None, context: Optional[GeneratorContext] = None
     ) -> None:
+        self._make(generator_params, context, (), {})
+
+    def _make(
+        self,
+        generator_params: Optional[dict[str, Any]],
+        context: Optional[GeneratorContext],
+        inputs: tuple[Any, ...],
+        by_name: dict[str, Any],
+    ) -> None:
+        if generator_params is not None and not hasattr(generator_params, "items"):
+            raise ArgumentError(f"generator_params: a {type(generator_params).__name__}; wanted a dict of names and values")
+        self.__dict__["_given"] = inputs, by_name
         context = context or GeneratorContext.current()
         self._begin(None)
         self._begin(
@@ -312,7 +325,8 @@ class Generator:
 
         A Func, ImageParam, Buffer or array stands for a buffer, a number, Expr or Param for a number.
         """
-        made = cls(generator_params)
+        made = cls.__new__(cls)
+        made._make(generator_params, None, inputs, dict(by_name))
         made._core.configure_now()
         names = made._core.input_names()
         given = list(inputs)
@@ -375,11 +389,34 @@ class Generator:
                     del fields[name]
         return list(fields.items())
 
+    def _declared(self) -> list[tuple[str, _Field]]:
+        """Returns the declarations of this instance."""
+        declared: list[tuple[str, _Field]] = []
+        position = 0
+        for name, field in self._fields():
+            if isinstance(field, _Argument) and not field.is_output:
+                field = self._as_given(name, field, position)
+                position += 1
+            declared.append((name, field))
+        return declared
+
+    def _as_given(self, name: str, field: _Argument, position: int) -> _Argument:
+        """Returns the input; where the caller gives a Func for a buffer, it is that Func in generate()."""
+        inputs, by_name = self._given
+        value = inputs[position] if position < len(inputs) else by_name.get(name)
+        if field.kind != "buffer" or field.count is not None or not isinstance(value, _tessera.Func):
+            return field
+        func = InputFunc(field.types, field.dimensions)
+        func.name = name
+        return func
+
     def _add(self, name: str, field: _Argument, wanted: type[_Argument], what: str) -> None:
         if not isinstance(field, wanted) or (wanted is _Argument and field.is_output):
             raise TypeError(f"add: {field!r} is not {what}")
         if hasattr(type(self), name):
             raise AttributeError(f"{type(self).__name__} has an attribute {name} already")
+        if not field.is_output:
+            field = self._as_given(name, field, sum(not f.is_output for _, f in self._arguments()))
         field.name = name
         self._core_or_refuse().add(name, field)
         self._added[name] = field
@@ -409,7 +446,7 @@ class Generator:
         self._core.assign(name, value)
 
     def _arguments(self) -> list[tuple[str, _Argument]]:
-        declared = [*self._fields(), *self._added.items()]
+        declared = [*self._declared(), *self._added.items()]
         return [(name, field) for name, field in declared if isinstance(field, _Argument)]
 
     def _generate(self) -> None:

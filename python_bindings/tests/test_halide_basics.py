@@ -119,8 +119,8 @@ def test_funcs_of_what_is_none():
     (lambda: x & 3, hl.Int(32)), (lambda: 3 | x, hl.Int(32)), (lambda: x ^ y, hl.Int(32)), (lambda: x << 2, hl.Int(32)),
     (lambda: 1 << x, hl.Int(32)), (lambda: hl.u8(x) >> hl.u8(2), hl.UInt(8)), (lambda: -hl.u8(x), hl.UInt(8)), (lambda: ~x, hl.Int(32)),
     (lambda: (x < y) & (y <= 3), hl.Bool()), (lambda: (x == y) | (x != 2), hl.Bool()), (lambda: hl.i32(0) + 0x7FFFFFFF, hl.Int(32)),
-    (lambda: hl.i32(0) + 0x80000000, hl.Int(64)), (lambda: hl.abs(hl.i8(x)), hl.UInt(8)), (lambda: hl.cast(hl.Int(16), 3.7), hl.Int(16)),
-    (lambda: hl.select(x < 2, hl.u8(1), 2), hl.UInt(8)), (lambda: hl.min(hl.u8(x), 7), hl.UInt(8)), (lambda: hl.max(x, 1.5), hl.Float(32)),
+    (lambda: hl.i32(0) + 0x80000000, hl.Int(64)), (lambda: hl.abs(hl.i8(x)), hl.UInt(8)), (lambda: hl.cast(hl.Int(16), 3.5), hl.Int(16)),
+    (lambda: hl.select(x < 2, hl.u8(1), 2), hl.UInt(8)), (lambda: hl.min(hl.u8(x), 7), hl.Int(32)), (lambda: hl.max(x, 1.5), hl.Float(32)),
     (lambda: hl.clamp(hl.u8(x), 0, 200), hl.UInt(8)), (lambda: hl.sqrt(x), hl.Float(32)), (lambda: hl.sqrt(hl.f64(x)), hl.Float(64)),
     (lambda: hl.mux(x, [hl.u8(1), hl.u8(2)]), hl.UInt(8)), (lambda: hl.reinterpret(hl.UInt(32), hl.f32(x)), hl.UInt(32)),
 ])

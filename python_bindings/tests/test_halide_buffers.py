@@ -151,7 +151,7 @@ def test_texts():
 
     own = {"__name__": "own"}
     exec(compile("def text(b):\n    return str(b)", "own.py", "exec"), own)
-    assert own["text"](b) == repr(b) == f"<Buffer {b.name()} of shape (256, 128) int32>" and tessera.Buffer is hl.Buffer
+    assert own["text"](b) == repr(b) == f"<Buffer {b.name()} of shape (256, 128) int32 (dimensions 128 x 256)>" and tessera.Buffer is hl.Buffer
 
 
 def test_sizes_that_do_not_fit():
