@@ -49,6 +49,7 @@ __all__ = [
     "OutputScalar",
     "active_generator_context",
     "alias",
+    "call_generator",
     "create_callable_from_generator",
     "generator",
     "main",
@@ -263,15 +264,14 @@ class Generator:
         inputs: tuple[Any, ...],
         by_name: dict[str, Any],
     ) -> None:
-        if generator_params is not None and not hasattr(generator_params, "items"):
-            raise ArgumentError(f"generator_params: a {type(generator_params).__name__}; wanted a dict of names and values")
+        params = _texts(generator_params)
         self.__dict__["_given"] = inputs, by_name
         context = context or GeneratorContext.current()
         self._begin(None)
         self._begin(
             _tessera._make_generator(self, self._name or type(self).__name__, context.target(), context.autoscheduler_params())
         )
-        self._core.set_params({name: _text(value) for name, value in (generator_params or {}).items()})
+        self._core.set_params(params)
 
     # ---- For the user's methods ----
 
@@ -326,20 +326,8 @@ class Generator:
         A Func, ImageParam, Buffer or array stands for a buffer, a number, Expr or Param for a number.
         """
         made = cls.__new__(cls)
-        made._make(generator_params, None, inputs, dict(by_name))
-        made._core.configure_now()
-        names = made._core.input_names()
-        given = list(inputs)
-        for name in names[len(inputs) :]:
-            if name not in by_name:
-                raise ArgumentError(f"{made._core.name()}: the input {name} is missing; it has {', '.join(names)}")
-            given.append(by_name.pop(name))
-        if by_name or len(given) > len(names):
-            extra = f"no input {next(iter(by_name))}" if by_name else f"{len(names)} inputs, not {len(given)}"
-            raise ArgumentError(f"{made._core.name()} has {extra}; it has {', '.join(names)}")
-        made._core.bind_inputs(given)
-        funcs = made._core.funcs()
-        return funcs[0] if len(funcs) == 1 else tuple(funcs)
+        made._make(generator_params, None, inputs, by_name)
+        return _outputs_of(made._core, inputs, by_name)
 
     def arginfos(self) -> list[ArgInfo]:
         """Returns an ArgInfo for each input and each output, in the order of their declarations."""
@@ -465,6 +453,57 @@ class Generator:
             self.schedule()
 
 
+def _outputs_of(core: Any, inputs: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
+    """Passes inputs, in order and by name, and returns the outputs: a Func, or a tuple of them."""
+    core.configure_now()
+    names = core.input_names()
+    given, by_name = list(inputs), dict(by_name)
+    for name in names[len(inputs) :]:
+        if name not in by_name:
+            raise ArgumentError(f"{core.name()}: the input {name} is missing; it has {', '.join(names)}")
+        given.append(by_name.pop(name))
+    if by_name or len(given) > len(names):
+        extra = f"no input {next(iter(by_name))}" if by_name else f"{len(names)} inputs, not {len(given)}"
+        raise ArgumentError(f"{core.name()} has {extra}; it has {', '.join(names)}")
+    core.bind_inputs(given)
+    funcs = core.funcs()
+    return funcs[0] if len(funcs) == 1 else tuple(funcs)
+
+
+def _texts(generator_params: Optional[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the values of parameters as the command line takes them."""
+    if generator_params is not None and not hasattr(generator_params, "items"):
+        raise ArgumentError(f"generator_params: a {type(generator_params).__name__}; wanted a dict of names and values")
+    return {name: _text(value) for name, value in (generator_params or {}).items()}
+
+
+def call_generator(name: str, *inputs: Any, generator_params: Optional[dict[str, Any]] = None, **by_name: Any) -> Any:
+    """Returns the outputs, as Generator.call() does, of the generator of this name: in Python, or in C++ of a plugin."""
+    if name in _registered:
+        cls, given = _registered[name]
+        return cls.call(*inputs, generator_params={**given, **_texts(generator_params)}, **by_name)
+    context = GeneratorContext.current()
+    core = _tessera._make_registered(name, context.target(), context.autoscheduler_params())
+    core.set_params(_texts(generator_params))
+    return _outputs_of(core, inputs, by_name)
+
+
+def _fill_stub(module: Any, name: str) -> None:
+    """Gives the Python module of a generator in C++ its functions."""
+
+    def call(*inputs: Any, generator_params: Optional[dict[str, Any]] = None, **by_name: Any) -> Any:
+        return call_generator(name, *inputs, generator_params=generator_params, **by_name)
+
+    def create_callable(
+        context: Union[GeneratorContext, Target, None] = None, generator_params: Optional[dict[str, Any]] = None
+    ) -> _tessera.Callable:
+        return create_callable_from_generator(context or GeneratorContext.current(), name, generator_params)
+
+    call.__doc__ = f"Returns the outputs of the generator {name} as Funcs, one or a tuple, of these inputs."
+    create_callable.__doc__ = f"Returns the pipeline of the generator {name}, compiled for this process."
+    module.call, module.create_callable = call, create_callable
+
+
 def _default_name(cls: type) -> str:
     return cls.__qualname__ if cls.__module__ == "__main__" else f"{cls.__module__}.{cls.__qualname__}"
 
@@ -509,7 +548,7 @@ def create_callable_from_generator(
     """Returns the pipeline of the generator of this name, compiled for this process. `context`: or a Target."""
     if not isinstance(context, GeneratorContext):
         context = GeneratorContext(context)
-    params = {param: _text(value) for param, value in (generator_params or {}).items()}
+    params = _texts(generator_params)
     if name in _registered:
         cls, given = _registered[name]
         return cls({**given, **params}, context).compile_to_callable()

@@ -158,7 +158,7 @@ def test_sizes_that_do_not_fit():
     wide = np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), shape=(0x80000000,), strides=(0,))
     with pytest.raises(hl.HalideError):
         hl.Buffer(wide)
-    far = np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), shape=(1, 1), strides=(0x80000000, 1))
+    far = np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), shape=(2, 1), strides=(0x80000000, 1))
     with pytest.raises(hl.HalideError):
         hl.Buffer(far)
     with pytest.raises((hl.HalideError, TypeError)):

@@ -70,7 +70,6 @@ class Everything:
             g.plain.compute_root().vectorize(x, g.natural_vector_size(hl.Float(32)))
         g.typed.dim(0).set_stride(1)
         g.typed.set_estimates([(0, 32), (0, 32), (0, 3)])
-        g.number.set_estimate(0.5)
         g.plain.set_estimates([(0, 32), (0, 32), (0, 3)])
         assert g.target().has_feature(hl.TargetFeature.JIT) or True
         assert not g.using_autoscheduler() and g.autoscheduler().name == "" and g.context().target() == g.target()
@@ -247,8 +246,10 @@ class Add:
     output_double = hl.OutputBuffer(hl.Float(64), 1)
 
     def generate(g):
+        g.scalar_float.set_estimate(0.5)
         g.output_uint8[x] = g.input_uint8[x] + g.scalar_uint8 + hl.u8(g.extra_int)
         g.output_half[x] = g.input_half[x] + hl.cast(hl.Float(16), g.scalar_float)
+        g.input_2d.dim(0).set_stride(hl.Expr())
         g.output_2d[x, y] = g.input_2d[x, y] + hl.i8(g.scalar_int64)
         g.output_double[x] = hl.select(g.scalar_uint1, g.scalar_double, -g.scalar_double)
         g.add_requirement(g.scalar_int64 < 100, "too large")
