@@ -544,7 +544,9 @@ KnownType known_type(nb::handle object) {
     const KnownType found = look_at(type, object);
     if (found.protocol == Protocol::None) return {type, look_at_instance(object), nullptr};
     if (known.size() < most) {
-        Py_IncRef(reinterpret_cast<PyObject *>(type));
+        // That of Buffers lives as long as the module, which a reference would keep at the end.
+        if (type != reinterpret_cast<PyTypeObject *>(nb::type<Buffer<>>().ptr()))
+            Py_IncRef(reinterpret_cast<PyObject *>(type));
         known.push_back(found);
     }
     return found;

@@ -398,6 +398,16 @@ void bind_buffer(nb::module_ &m) {
             "type"_a, "sizes"_a, "storage_order"_a = std::vector<int>(), "name"_a = "",
             "Allocates memory, of these extents, dimension 0 first. storage_order lists the "
             "dimensions, innermost first.")
+        .def(
+            "__init__",
+            [](Buffer<> *b, const TypeLike &type, const std::vector<int> &sizes,
+               const std::string &name) {
+                const Type t = type.get();
+                const Location at = here();
+                called_at(
+                    at, [&] { new (b) Buffer<>(make_contents(t, dense_shape(sizes, {}), name)); });
+            },
+            "type"_a, "sizes"_a, "name"_a)
         .def_static(
             "make_scalar",
             [](const TypeLike &t, const std::string &name) {

@@ -175,6 +175,11 @@ void bind_parameter(nb::module_ &m) {
         });
     define_constraints(c);
     define_number(c);
+    nb::object param = m.attr("Param"), image = m.attr("ImageParam");
+    static_cast<nb::class_<Param<>> &>(param).def(
+        "parameter", [](const Param<> &p) { return Parameter{p.parameter()}; });
+    static_cast<nb::class_<ImageParam> &>(image).def(
+        "parameter", [](const ImageParam &p) { return Parameter{p.parameter()}; });
 }
 
 }  // namespace tessera::python

@@ -188,6 +188,7 @@ void define_running(nb::class_<Func> &c) { define_execution(c); }
 void bind_pipeline(nb::module_ &m) {
     nb::class_<Pipeline> c(m, "Pipeline", nb::dynamic_attr(),
                            "One or several Funcs to be computed together.");
+    c.def(nb::init<>(), "Makes an undefined Pipeline.");
     c.def(
          "__init__",
          [](Pipeline *p, nb::handle outputs) {

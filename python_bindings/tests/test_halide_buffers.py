@@ -111,6 +111,7 @@ def test_layouts():
     assert a.shape == (5, 7, 3) and a.flags.c_contiguous
     ordered = hl.Buffer(type=hl.UInt(8), sizes=[7, 5, 3], storage_order=[2, 0, 1])
     assert shape(ordered) == shape(b) and shape(hl.Buffer(hl.UInt(8), [7, 5, 3], [2, 0, 1])) == shape(b)
+    assert hl.Buffer(hl.UInt(8), [3], "name").name() == hl.Buffer(hl.UInt(8), [3], name="name").name() == "name"
     like = hl.Buffer.make_with_shape_of(ordered)
     assert shape(like) == shape(ordered)
     scalar = hl.Buffer.make_scalar(hl.Int(32))

@@ -98,6 +98,8 @@ def test_halides_own_plugins_need_none():
     f[x, y] = hl.f32(x * y)
     g[x, y] = f[x, y] + f[x + 1, y]
     g.set_estimates([(0, 1000), (0, 1000)])
+    assert hl.AutoschedulerParams(name="Adams2019", extra={"parallelism": 32}).extra == {"parallelism": "32"}
+    assert not hl.Pipeline().defined()
     results = hl.Pipeline(g).apply_autoscheduler(hl.Target("host"), hl.AutoschedulerParams("Mullapudi2016", {"parallelism": "4"}))
     assert isinstance(results, hl.AutoSchedulerResults) and results.schedule_source and results.target == hl.Target("host")
 
@@ -117,6 +119,10 @@ def test_a_c_function_as_a_stage():
     assert f.is_extern() and f.extern_function_name() == "no_such_function" and f.dimensions() == 1
     with pytest.raises(hl.HalideError):
         f.realize([10])
+    for names in ({"type": hl.Int(32), "dimensionality": 2}, {"types": [hl.Int(32)], "arguments": [x, y]}):
+        h = hl.Func("h")
+        h.define_extern(function_name="f", params=[], mangling=hl.NameMangling.Default, device_api=hl.DeviceAPI.Host, **names)
+        assert h.dimensions() == 2
     g = hl.Func("g")
     g.define_extern("abs_of_all", [data], [hl.Int(32), hl.Float(64)], [x], hl.NameMangling.C)
     assert g.outputs() == 2
@@ -149,6 +155,7 @@ def test_parameters_are_params_or_image_params():
     b.set_buffer(np.full((2, 16), 3, np.uint8))
     assert b.buffer().all_equal(3) and not b.same_as(p) and b.same_as(hl.Parameter(b))
     image = hl.ImageParam(hl.UInt(8), 1)
+    assert image.parameter().same_as(hl.Parameter(image)) and hl.Param(hl.Int(8)).parameter().type() == hl.Int(8)
     assert hl.Parameter(image).is_buffer() and not hl.Parameter(hl.Param(hl.Int(8))).is_buffer()
     for wrong in (lambda: p.buffer(), lambda: b.scalar(), lambda: b.min_constraint(2), lambda: hl.Parameter(hl.Int(8), False, 3),
                   lambda: p.set_scalar(hl.Float(32), 1)):
