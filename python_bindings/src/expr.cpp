@@ -22,14 +22,17 @@ struct BinaryOperator {
     Binary apply;
     Beside integer = Beside::Same;
     UpdateOf update = nullptr;  // of f[x] = f[x] + e
+    Binary of_bools = nullptr;  // by Halide's rules: of numbers of one bit
 };
+Expr differ(const WrittenExpr &a, const Expr &b) { return a != WrittenExpr(b, a.at); }
 const BinaryOperator binary_operators[] = {
     {"__add__", "__radd__", [](const WrittenExpr &a, const Expr &b) { return a + b; }, Beside::Same,
-     [](FuncRef &f, const Expr &e) { return f += e; }},
+     [](FuncRef &f, const Expr &e) { return f += e; }, differ},
     {"__sub__", "__rsub__", [](const WrittenExpr &a, const Expr &b) { return a - b; }, Beside::Same,
-     [](FuncRef &f, const Expr &e) { return f -= e; }},
+     [](FuncRef &f, const Expr &e) { return f -= e; }, differ},
     {"__mul__", "__rmul__", [](const WrittenExpr &a, const Expr &b) { return a * b; }, Beside::Same,
-     [](FuncRef &f, const Expr &e) { return f *= e; }},
+     [](FuncRef &f, const Expr &e) { return f *= e; },
+     [](const WrittenExpr &a, const Expr &b) { return a && b; }},
     {"__truediv__", "__rtruediv__", [](const WrittenExpr &a, const Expr &b) { return a / b; },
      Beside::Same, [](FuncRef &f, const Expr &e) { return f /= e; }},
     {"__floordiv__", "__rfloordiv__", floor_divide},
@@ -73,6 +76,12 @@ Expr beside(const Expr &other, const Operand &operand, Beside rule, const Locati
                                "beside it, which cannot hold it; cast one of them"));
 }
 
+Expr apply_operator(const BinaryOperator &op, const WrittenExpr &a, const Expr &b) {
+    const bool of_bools = op.of_bools && a.defined() && b.defined() && a.type().is_bool() &&
+                          b.type().is_bool() && follows_halide(a.at);
+    return of_bools ? op.of_bools(a, b) : op.apply(a, b);
+}
+
 }  // namespace
 
 void define_operators(nb::object type, bool has_updates) {
@@ -81,7 +90,7 @@ void define_operators(nb::object type, bool has_updates) {
     for (const BinaryOperator &op : binary_operators) {
         const auto apply = [&op](nb::handle a, const Operand &b) {
             const WrittenExpr left(to_expr(a), here());
-            return op.apply(left, beside(left, b, op.integer, left.at));
+            return apply_operator(op, left, beside(left, b, op.integer, left.at));
         };
         if (has_updates && op.update) {
             c.def(
@@ -102,7 +111,7 @@ void define_operators(nb::object type, bool has_updates) {
                 const Expr right = to_expr(a);
                 const Location at = here();
                 const Beside rule = op.integer == Beside::Count ? Beside::Own : op.integer;
-                return op.apply(WrittenExpr(beside(right, b, rule, at), at), right);
+                return apply_operator(op, WrittenExpr(beside(right, b, rule, at), at), right);
             },
             nb::is_operator());
     }

@@ -217,9 +217,12 @@ def _which(parameters, rest, at):
 
 def blame(function, is_method, args, kwargs, error):
     """Returns the text of an error about an object, its culprit, after the function and the argument that this is (in)."""
-    signature = function.__nb_signature__[0][0]
-    parameters, _, _ = _parameters(signature, is_method)
-    rest = re.search(r"[(\s]\*(?!args\b)(\w+)", signature)
+    parameters, rest = [], None
+    for signature, *_ in function.__nb_signature__:
+        parameters, more, _ = _parameters(signature, is_method)
+        rest = re.search(r"[(\s]\*(?!args\b)(\w+)", signature)
+        if (more or len(args) <= len(parameters)) and all(name in (p.name for p in parameters) for name in kwargs):
+            break
     for at, value in [*enumerate(args), *kwargs.items()]:
         found = _find(error.culprit, value)
         if found is not None:

@@ -176,6 +176,15 @@ def test_division_against_python():
     assert list(g.realize([2])) == [0, 0]
 
 
+def test_sums_of_conditions_have_one_bit():
+    b = hl.Buffer(np.array([False, True]))
+    f = hl.Func("f")
+    f[x, y] = (b[x] + b[y], b[x] - b[y], b[x] * b[y], hl.Expr(True) + b[x])
+    results = f.realize([2, 2])
+    assert [np.asarray(r).tolist() for r in results] == [[[False, True], [True, False]]] * 2 + [[[False, False], [False, True]],
+                                                                                              [[True, False], [True, False]]]
+
+
 def test_conditions_have_no_truth_value():
     for wrong in (lambda: bool(x < 3), lambda: x < 3 and y < 2, lambda: x < 3 or y < 2, lambda: not (x < 3), lambda: 0 < x < 3):
         with pytest.raises(ValueError):
@@ -228,6 +237,8 @@ def test_tuples_and_lists_are_values():
     assert isinstance(results, tuple) and results[0][1, 1] == 4 and results[1][1, 1] == 2.0
     into = [hl.Buffer(hl.Int(32), [2, 2]), hl.Buffer(hl.Float(32), [2, 2])]
     assert f.realize(into) is None and into[0][1, 1] == 4
+    arrays = [np.zeros((2, 2), np.int32), np.zeros((2, 2), np.float32)]
+    assert f.realize(arrays) is None and arrays[0][1, 1] == 4
     with pytest.raises(hl.HalideError):
         f.realize(into[0])
 

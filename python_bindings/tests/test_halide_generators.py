@@ -261,7 +261,7 @@ class Bit:
     bit_output = hl.OutputBuffer(hl.UInt(1), 1)
 
     def generate(g):
-        g.bit_output[x] = g.bit_input[x] + g.bit_constant if False else g.bit_input[x] | g.bit_constant
+        g.bit_output[x] = g.bit_input[x] + g.bit_constant
 
 @hl.generator("context_there")
 class Context:
