@@ -197,8 +197,13 @@ class GeneratorContext:
     _of_thread = threading.local()
 
     def __init__(
-        self, target: Union[Target, str, None] = None, autoscheduler: Union[AutoschedulerParams, str, None] = None
+        self,
+        target: Union[Target, str, None] = None,
+        autoscheduler: Union[AutoschedulerParams, str, None] = None,
+        *,
+        autoscheduler_params: Optional[AutoschedulerParams] = None,  # Halide's name of it
     ) -> None:
+        autoscheduler = autoscheduler_params if autoscheduler is None else autoscheduler
         target = Target(target) if isinstance(target, str) else target
         self._target = _tessera.get_target_from_environment() if target is None else target
         if isinstance(autoscheduler, str):
@@ -389,9 +394,13 @@ class Generator:
         return declared
 
     def _as_given(self, name: str, field: _Argument, position: int) -> _Argument:
-        """Returns the input; where the caller gives a Func for a buffer, it is that Func in generate()."""
+        """Returns the input as the caller's value makes it: a Func for a buffer is one in generate(), and a number has a type."""
         inputs, by_name = self._given
         value = inputs[position] if position < len(inputs) else by_name.get(name)
+        if isinstance(field, InputScalar) and not field.types and field.count is None and value is not None:
+            number = InputScalar(_tessera.Expr(value).type(), field.default, field.min, field.max)
+            number.name = name
+            return number
         if field.kind != "buffer" or field.count is not None or not isinstance(value, _tessera.Func):
             return field
         func = InputFunc(field.types, field.dimensions)

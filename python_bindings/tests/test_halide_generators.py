@@ -60,7 +60,7 @@ class Everything:
         assert isinstance(g.vectorize, bool) and isinstance(g.scale, float) and isinstance(g.output_type, hl.Type)
         g.plain[x, y, c] = hl.f32(g.typed[x, y, c]) * g.scale
         g.pair[x, y, c] = (g.plain[x, y, c] + g.number, hl.i32(g.untyped[x, y, c]) + g.whole)
-        g.open_output[x, y, c] = hl.cast(g.open_output.type() if False else hl.UInt(8), g.untyped[x, y, c])
+        g.open_output[x, y, c] = hl.cast(hl.UInt(8), g.untyped[x, y, c])
         table = hl.Buffer(hl.UInt(8), [4, 4, 1])
         table.fill(42)
         g.constant[x, y, c] = table[hl.clamp(x, 0, 3), hl.clamp(y, 0, 3), 0]
@@ -71,7 +71,6 @@ class Everything:
         g.typed.dim(0).set_stride(1)
         g.typed.set_estimates([(0, 32), (0, 32), (0, 3)])
         g.plain.set_estimates([(0, 32), (0, 32), (0, 3)])
-        assert g.target().has_feature(hl.TargetFeature.JIT) or True
         assert not g.using_autoscheduler() and g.autoscheduler().name == "" and g.context().target() == g.target()
         g.add_requirement(g.whole > 0, "whole is", g.whole)
 
@@ -195,6 +194,34 @@ def test_callables_of_generators():
                   lambda: hl.create_callable_from_generator(HOST, "simple_there", {"no_such": 3})):
         with pytest.raises(hl.HalideError):
             wrong()
+
+
+def test_what_is_open_is_known_when_it_is_called():
+    @hl.generator("open_there")
+    class Open:
+        image = hl.InputBuffer(None, None)
+        number = hl.InputScalar(None)
+        output = hl.OutputBuffer(None, 1)
+        two = hl.OutputBuffer([hl.Int(32), hl.Float(32)], 1)
+
+        def generate(self):
+            assert self.image.type() == hl.Int(16) and self.image.dimensions() == 1 and self.number.type() == hl.UInt(8)
+            assert self.output.type() == hl.Float(64) and self.two.types() == [hl.Int(32), hl.Float(32)]
+            assert self.output.dimensions() == 1 and self.output.name() == "output" and not self.output.defined()
+            self.output[x] = hl.cast(self.output.type(), self.image[x] + self.number)
+            self.two[x] = (x, hl.f32(x))
+
+    image = hl.Buffer(np.array([1, -2], np.int16))
+    output, two = Open.call(image, hl.u8(3), generator_params={"output.type": hl.Float(64)})
+    assert list(output.realize([2])) == [4, 1] and len(two.realize([2])) == 2
+    types = {"output.type": "float64", "image.type": hl.Int(16), "image.dim": 1, "number.type": "uint8"}
+    with hl.GeneratorContext(target=HOST, autoscheduler_params=hl.AutoschedulerParams()):
+        c = Open(types).compile_to_callable()
+    out = hl.Buffer(hl.Float(64), [2])
+    c(image, 4, out, hl.Buffer(hl.Int(32), [2]), hl.Buffer(hl.Float(32), [2]))
+    assert list(out) == [5, 2]
+    with pytest.raises(hl.HalideError):
+        Open({"output.type": "float64"}).compile_to_callable()
 
 
 def test_a_class_without_generate_or_with_outputs_undefined_is_refused():
