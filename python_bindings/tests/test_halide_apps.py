@@ -1,4 +1,5 @@
 """Programs as people write them with Halide in Python: from files to files, as generators, and with classes of their own."""
+
 import subprocess
 import sys
 import textwrap
@@ -64,10 +65,28 @@ class Harris:
         grey, ix, iy, ixx, iyy, ixy, sxx, syy, sxy = hl.funcs("grey ix iy ixx iyy ixy sxx syy sxy")
         inp = g.input
         grey[x, y] = 0.299 * inp[x, y, 0] + 0.587 * inp[x, y, 1] + 0.114 * inp[x, y, 2]
-        iy[x, y] = sum(w * grey[x + dx, y + dy] for dx, dy, w in
-                       [(-1, -1, -1 / 12), (-1, 1, 1 / 12), (0, -1, -2 / 12), (0, 1, 2 / 12), (1, -1, -1 / 12), (1, 1, 1 / 12)])
-        ix[x, y] = sum(w * grey[x + dx, y + dy] for dx, dy, w in
-                       [(-1, -1, -1 / 12), (1, -1, 1 / 12), (-1, 0, -2 / 12), (1, 0, 2 / 12), (-1, 1, -1 / 12), (1, 1, 1 / 12)])
+        iy[x, y] = sum(
+            w * grey[x + dx, y + dy]
+            for dx, dy, w in [
+                (-1, -1, -1 / 12),
+                (-1, 1, 1 / 12),
+                (0, -1, -2 / 12),
+                (0, 1, 2 / 12),
+                (1, -1, -1 / 12),
+                (1, 1, 1 / 12),
+            ]
+        )
+        ix[x, y] = sum(
+            w * grey[x + dx, y + dy]
+            for dx, dy, w in [
+                (-1, -1, -1 / 12),
+                (1, -1, 1 / 12),
+                (-1, 0, -2 / 12),
+                (1, 0, 2 / 12),
+                (-1, 1, -1 / 12),
+                (1, 1, 1 / 12),
+            ]
+        )
         ixx[x, y] = ix[x, y] * ix[x, y]
         iyy[x, y] = iy[x, y] * iy[x, y]
         ixy[x, y] = ix[x, y] * iy[x, y]

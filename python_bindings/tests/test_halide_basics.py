@@ -1,4 +1,5 @@
 """Halide's rules in Python, one by one: definitions, operators, types, prints, requirements, and what is refused."""
+
 import contextlib
 import io
 import subprocess
@@ -14,6 +15,7 @@ x, y, z, c = hl.vars("x y z c")
 
 
 # ---- Definitions of Funcs that have none ----
+
 
 def first(f):
     return f.realize([1])[0]
@@ -111,19 +113,47 @@ def test_funcs_of_what_is_none():
 
 # ---- Types of expressions ----
 
-@pytest.mark.parametrize("make, wanted", [
-    (lambda: x / 2, hl.Int(32)), (lambda: x // 2, hl.Int(32)), (lambda: 2 / x, hl.Int(32)), (lambda: x * 2.5, hl.Float(32)),
-    (lambda: 2.5 - x, hl.Float(32)), (lambda: hl.f32(x) // 2, hl.Float(32)), (lambda: hl.f64(x) * 0.5, hl.Float(64)),
-    (lambda: hl.u8(x) + hl.u16(1), hl.UInt(16)), (lambda: hl.i8(x) + hl.u8(1), hl.Int(8)), (lambda: hl.u8(x) * hl.i32(3), hl.Int(32)),
-    (lambda: x % 3, hl.Int(32)), (lambda: hl.f32(x) ** 2, hl.Float(32)), (lambda: 2 ** hl.f32(x), hl.Float(32)),
-    (lambda: x & 3, hl.Int(32)), (lambda: 3 | x, hl.Int(32)), (lambda: x ^ y, hl.Int(32)), (lambda: x << 2, hl.Int(32)),
-    (lambda: 1 << x, hl.Int(32)), (lambda: hl.u8(x) >> hl.u8(2), hl.UInt(8)), (lambda: -hl.u8(x), hl.UInt(8)), (lambda: ~x, hl.Int(32)),
-    (lambda: (x < y) & (y <= 3), hl.Bool()), (lambda: (x == y) | (x != 2), hl.Bool()), (lambda: hl.i32(0) + 0x7FFFFFFF, hl.Int(32)),
-    (lambda: hl.i32(0) + 0x80000000, hl.Int(64)), (lambda: hl.abs(hl.i8(x)), hl.UInt(8)), (lambda: hl.cast(hl.Int(16), 3.5), hl.Int(16)),
-    (lambda: hl.select(x < 2, hl.u8(1), 2), hl.UInt(8)), (lambda: hl.min(hl.u8(x), 7), hl.Int(32)), (lambda: hl.max(x, 1.5), hl.Float(32)),
-    (lambda: hl.clamp(hl.u8(x), 0, 200), hl.UInt(8)), (lambda: hl.sqrt(x), hl.Float(32)), (lambda: hl.sqrt(hl.f64(x)), hl.Float(64)),
-    (lambda: hl.mux(x, [hl.u8(1), hl.u8(2)]), hl.UInt(8)), (lambda: hl.reinterpret(hl.UInt(32), hl.f32(x)), hl.UInt(32)),
-])
+
+@pytest.mark.parametrize(
+    "make, wanted",
+    [
+        (lambda: x / 2, hl.Int(32)),
+        (lambda: x // 2, hl.Int(32)),
+        (lambda: 2 / x, hl.Int(32)),
+        (lambda: x * 2.5, hl.Float(32)),
+        (lambda: 2.5 - x, hl.Float(32)),
+        (lambda: hl.f32(x) // 2, hl.Float(32)),
+        (lambda: hl.f64(x) * 0.5, hl.Float(64)),
+        (lambda: hl.u8(x) + hl.u16(1), hl.UInt(16)),
+        (lambda: hl.i8(x) + hl.u8(1), hl.Int(8)),
+        (lambda: hl.u8(x) * hl.i32(3), hl.Int(32)),
+        (lambda: x % 3, hl.Int(32)),
+        (lambda: hl.f32(x) ** 2, hl.Float(32)),
+        (lambda: 2 ** hl.f32(x), hl.Float(32)),
+        (lambda: x & 3, hl.Int(32)),
+        (lambda: 3 | x, hl.Int(32)),
+        (lambda: x ^ y, hl.Int(32)),
+        (lambda: x << 2, hl.Int(32)),
+        (lambda: 1 << x, hl.Int(32)),
+        (lambda: hl.u8(x) >> hl.u8(2), hl.UInt(8)),
+        (lambda: -hl.u8(x), hl.UInt(8)),
+        (lambda: ~x, hl.Int(32)),
+        (lambda: (x < y) & (y <= 3), hl.Bool()),
+        (lambda: (x == y) | (x != 2), hl.Bool()),
+        (lambda: hl.i32(0) + 0x7FFFFFFF, hl.Int(32)),
+        (lambda: hl.i32(0) + 0x80000000, hl.Int(64)),
+        (lambda: hl.abs(hl.i8(x)), hl.UInt(8)),
+        (lambda: hl.cast(hl.Int(16), 3.5), hl.Int(16)),
+        (lambda: hl.select(x < 2, hl.u8(1), 2), hl.UInt(8)),
+        (lambda: hl.min(hl.u8(x), 7), hl.Int(32)),
+        (lambda: hl.max(x, 1.5), hl.Float(32)),
+        (lambda: hl.clamp(hl.u8(x), 0, 200), hl.UInt(8)),
+        (lambda: hl.sqrt(x), hl.Float(32)),
+        (lambda: hl.sqrt(hl.f64(x)), hl.Float(64)),
+        (lambda: hl.mux(x, [hl.u8(1), hl.u8(2)]), hl.UInt(8)),
+        (lambda: hl.reinterpret(hl.UInt(32), hl.f32(x)), hl.UInt(32)),
+    ],
+)
 def test_types_of_operators(make, wanted):
     assert make().type() == wanted
 
@@ -145,8 +175,18 @@ def test_operands_of_every_kind_in_both_orders():
 
 
 def test_casts_of_numbers_and_expressions():
-    for name, t in [("i8", hl.Int(8)), ("i16", hl.Int(16)), ("i32", hl.Int(32)), ("i64", hl.Int(64)), ("u8", hl.UInt(8)),
-                    ("u16", hl.UInt(16)), ("u32", hl.UInt(32)), ("u64", hl.UInt(64)), ("f32", hl.Float(32)), ("f64", hl.Float(64))]:
+    for name, t in [
+        ("i8", hl.Int(8)),
+        ("i16", hl.Int(16)),
+        ("i32", hl.Int(32)),
+        ("i64", hl.Int(64)),
+        ("u8", hl.UInt(8)),
+        ("u16", hl.UInt(16)),
+        ("u32", hl.UInt(32)),
+        ("u64", hl.UInt(64)),
+        ("f32", hl.Float(32)),
+        ("f64", hl.Float(64)),
+    ]:
         cast = getattr(hl, name)
         for value in (7, 7.0, hl.Expr(7), np.uint8(7), x):
             assert cast(value).type() == t
@@ -181,8 +221,10 @@ def test_sums_of_conditions_have_one_bit():
     f = hl.Func("f")
     f[x, y] = (b[x] + b[y], b[x] - b[y], b[x] * b[y], hl.Expr(True) + b[x])
     results = f.realize([2, 2])
-    assert [np.asarray(r).tolist() for r in results] == [[[False, True], [True, False]]] * 2 + [[[False, False], [False, True]],
-                                                                                              [[True, False], [True, False]]]
+    assert [np.asarray(r).tolist() for r in results] == [[[False, True], [True, False]]] * 2 + [
+        [[False, False], [False, True]],
+        [[True, False], [True, False]],
+    ]
 
 
 def test_conditions_have_no_truth_value():
@@ -203,8 +245,13 @@ def test_selects_of_all_forms():
     h[x] = hl.select((x < 1, x < 3), (1, 2), (3, 4))
     a, b = h.realize([4])
     assert list(a) == [1, 3, 3, 3] and list(b) == [2, 2, 2, 4]
-    for wrong in (lambda: hl.select(x < 1, 2), lambda: hl.select(x < 1), lambda: hl.select(x < 1, 2, y < 1, 3),
-                  lambda: hl.select((x < 1, x < 2), (1, 2, 3), (1, 2, 3)), lambda: hl.select(x < 1, (1, 2), (1, 2, 3))):
+    for wrong in (
+        lambda: hl.select(x < 1, 2),
+        lambda: hl.select(x < 1),
+        lambda: hl.select(x < 1, 2, y < 1, 3),
+        lambda: hl.select((x < 1, x < 2), (1, 2, 3), (1, 2, 3)),
+        lambda: hl.select(x < 1, (1, 2), (1, 2, 3)),
+    ):
         with pytest.raises((hl.HalideError, TypeError, ValueError)):
             wrong()
 
@@ -245,6 +292,7 @@ def test_tuples_and_lists_are_values():
 
 # ---- Printing, requirements ----
 
+
 def printed(f, size):
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -284,6 +332,7 @@ def test_requirements():
 
 # ---- Errors ----
 
+
 def test_errors_of_buffers_and_bounds():
     f = hl.Func("f")
     f[x] = hl.u8(x)
@@ -303,8 +352,15 @@ def test_enums_take_no_plain_numbers():
     f[x] = x
     with pytest.raises(TypeError, match=r"^Func.vectorize: argument 2 \(tail\): an int, 3; wanted a TailStrategy: RoundUp, "):
         f.vectorize(x, 8, 3)
-    for wrong in (lambda: f.store_in(1), lambda: f.tile([x], [y], [8], 2), lambda: f.partition(x, 1), lambda: hl.Type(0, 32, 1),
-                  lambda: hl.Target(1, 1, 64), lambda: f.compile_to({3: "f.o"}, [], "f"), lambda: f.copy_to_device(2)):
+    for wrong in (
+        lambda: f.store_in(1),
+        lambda: f.tile([x], [y], [8], 2),
+        lambda: f.partition(x, 1),
+        lambda: hl.Type(0, 32, 1),
+        lambda: hl.Target(1, 1, 64),
+        lambda: f.compile_to({3: "f.o"}, [], "f"),
+        lambda: f.copy_to_device(2),
+    ):
         with pytest.raises((TypeError, hl.HalideError)):
             wrong()
     target = hl.Target("x86-64-linux")
@@ -316,15 +372,17 @@ def test_enums_take_no_plain_numbers():
 def test_errors_within_lists_name_the_function_and_the_argument():
     f = hl.Func("f")
     f[x, y] = x
-    for call, message in [(lambda: f.reorder(x, "y"), r"^Func.reorder: argument 1 \(vars\): a str is no loop"),
-                          (lambda: f.reorder([x, 3]), r"^Func.reorder: argument 0 \(vars\), item 1: a int is no loop"),
-                          (lambda: f.tile([x, "y"], [z, c], [8, 8]), r"^Func.tile: argument 0, item 1: a str is no loop"),
-                          (lambda: f[x, "y"], r"^Func\[\]: argument 0 \(position\), item 1: a str is no expression"),
-                          (lambda: f.set_estimates([(0, 1), (0, "1")]), r"^Func.set_estimates: argument 0 \(estimates\), item 1, item 1: a str"),
-                          (lambda: hl.RDom([(0, 2), 3]), r"^RDom: argument 0 \(bounds\), item 1: bounds are pairs"),
-                          (lambda: hl.mux(x, [1, "2"]), r"^mux: argument 1 \(values\), item 1: a str is no expression"),
-                          (lambda: f.compile_to_callable([4]), r"^Func.compile_to_callable: argument 0 \(arguments\), item 0: a int"),
-                          (lambda: hl.Pipeline([f, 2]), r"^Pipeline: argument 0 \(outputs\), item 1: a int is no Func")]:
+    for call, message in [
+        (lambda: f.reorder(x, "y"), r"^Func.reorder: argument 1 \(vars\): a str is no loop"),
+        (lambda: f.reorder([x, 3]), r"^Func.reorder: argument 0 \(vars\), item 1: a int is no loop"),
+        (lambda: f.tile([x, "y"], [z, c], [8, 8]), r"^Func.tile: argument 0, item 1: a str is no loop"),
+        (lambda: f[x, "y"], r"^Func\[\]: argument 0 \(position\), item 1: a str is no expression"),
+        (lambda: f.set_estimates([(0, 1), (0, "1")]), r"^Func.set_estimates: argument 0 \(estimates\), item 1, item 1: a str"),
+        (lambda: hl.RDom([(0, 2), 3]), r"^RDom: argument 0 \(bounds\), item 1: bounds are pairs"),
+        (lambda: hl.mux(x, [1, "2"]), r"^mux: argument 1 \(values\), item 1: a str is no expression"),
+        (lambda: f.compile_to_callable([4]), r"^Func.compile_to_callable: argument 0 \(arguments\), item 0: a int"),
+        (lambda: hl.Pipeline([f, 2]), r"^Pipeline: argument 0 \(outputs\), item 1: a int is no Func"),
+    ]:
         with pytest.raises(TypeError, match=message) as caught:
             call()
         assert isinstance(caught.value, hl.HalideError)

@@ -1,4 +1,5 @@
 """Buffers by Halide's rules in Python: arrays, axes, shapes, texts, and bounds."""
+
 import gc
 
 import numpy as np
@@ -67,9 +68,22 @@ def test_views_keep_the_memory():
     assert np.asarray(made().copy()).shape == (10, 10)
 
 
-@pytest.mark.parametrize("dtype, t", [(np.bool_, hl.Bool()), (np.int8, hl.Int(8)), (np.uint8, hl.UInt(8)), (np.int64, hl.Int(64)),
-                                      (np.uint64, hl.UInt(64)), (np.float16, hl.Float(16)), (np.float32, hl.Float(32)),
-                                      (np.float64, hl.Float(64)), ("l", hl.Int(64)), ("L", hl.UInt(64)), ("q", hl.Int(64))])
+@pytest.mark.parametrize(
+    "dtype, t",
+    [
+        (np.bool_, hl.Bool()),
+        (np.int8, hl.Int(8)),
+        (np.uint8, hl.UInt(8)),
+        (np.int64, hl.Int(64)),
+        (np.uint64, hl.UInt(64)),
+        (np.float16, hl.Float(16)),
+        (np.float32, hl.Float(32)),
+        (np.float64, hl.Float(64)),
+        ("l", hl.Int(64)),
+        ("L", hl.UInt(64)),
+        ("q", hl.Int(64)),
+    ],
+)
 def test_types_of_arrays(dtype, t):
     a = np.zeros((3, 2), dtype=dtype, order="F")
     b = hl.Buffer(a)
@@ -152,7 +166,10 @@ def test_texts():
 
     own = {"__name__": "own"}
     exec(compile("def text(b):\n    return str(b)", "own.py", "exec"), own)
-    assert own["text"](b) == repr(b) == f"<Buffer {b.name()} of shape (256, 128) int32 (dimensions 128 x 256)>" and tessera.Buffer is hl.Buffer
+    assert (
+        own["text"](b) == repr(b) == f"<Buffer {b.name()} of shape (256, 128) int32 (dimensions 128 x 256)>"
+        and tessera.Buffer is hl.Buffer
+    )
 
 
 def test_sizes_that_do_not_fit():

@@ -1,4 +1,5 @@
 """Generators in Python by Halide's names: called from pipelines, compiled for this process, and ahead of time."""
+
 import os
 import shutil
 import subprocess
@@ -102,13 +103,24 @@ def test_calls_by_position_and_by_name():
         check_simple(Simple.call(b, f, 3.5), 0)
 
 
-@pytest.mark.parametrize("call", [
-    lambda b, f: Simple.call(b, f, 3.5, 4), lambda b, f: Simple.call(b, f), lambda b, f: Simple.call(hl.f32(3.5), "happy", 3),
-    lambda b, f: Simple.call(b, f, 3.5, float_arg=4.5), lambda b, f: Simple.call(b, f, float_arg="bogus"),
-    lambda b, f: Simple.call(buffer_input=b, func_input=f, nothing=3.5), lambda b, f: Simple.call(b, f, 3.5, nothing=3),
-    lambda b, f: Simple.call(b, f, 3.5, generator_params={"foo": 0}), lambda b, f: Simple.call(b, f, 3.5, generator_params={"offset": set()}),
-    lambda b, f: Simple.call(b, f, 3.5, generator_params=[1, 2, 3]), lambda b, f: Simple.call(f, b, 3.5),
-    lambda b, f: Simple.call(hl.Buffer(hl.UInt(8), [2]), f, 3.5), lambda b, f: Simple.call(b, f, 3.5, generator_params={"offset": "x"})])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda b, f: Simple.call(b, f, 3.5, 4),
+        lambda b, f: Simple.call(b, f),
+        lambda b, f: Simple.call(hl.f32(3.5), "happy", 3),
+        lambda b, f: Simple.call(b, f, 3.5, float_arg=4.5),
+        lambda b, f: Simple.call(b, f, float_arg="bogus"),
+        lambda b, f: Simple.call(buffer_input=b, func_input=f, nothing=3.5),
+        lambda b, f: Simple.call(b, f, 3.5, nothing=3),
+        lambda b, f: Simple.call(b, f, 3.5, generator_params={"foo": 0}),
+        lambda b, f: Simple.call(b, f, 3.5, generator_params={"offset": set()}),
+        lambda b, f: Simple.call(b, f, 3.5, generator_params=[1, 2, 3]),
+        lambda b, f: Simple.call(f, b, 3.5),
+        lambda b, f: Simple.call(hl.Buffer(hl.UInt(8), [2]), f, 3.5),
+        lambda b, f: Simple.call(b, f, 3.5, generator_params={"offset": "x"}),
+    ],
+)
 def test_calls_that_do_not_fit(call):
     with pytest.raises(hl.HalideError):
         call(*inputs())
@@ -126,8 +138,15 @@ def test_a_generator_with_all_there_is():
     extra[x, y, c] = hl.u16(x)
     flat = hl.Func("flat")
     flat[x, y] = hl.u8(y)
-    r = Everything.call(typed=image, untyped=untyped, shapeless=flat, number=1.25, whole=33, extra_input=extra,
-                        generator_params={"vectorize": False, "scale": 2.0, "mode": "other", "output_type": hl.UInt(8)})
+    r = Everything.call(
+        typed=image,
+        untyped=untyped,
+        shapeless=flat,
+        number=1.25,
+        whole=33,
+        extra_input=extra,
+        generator_params={"vectorize": False, "scale": 2.0, "mode": "other", "output_type": hl.UInt(8)},
+    )
     assert isinstance(r, tuple) and len(r) == 6
     plain, pair, open_output, constant, scalar, extra_output = r
     b = plain.realize([8, 6, 3], HOST)
@@ -161,8 +180,20 @@ def test_fields_are_not_assigned_to_and_classes_are_not_changed():
 
 def test_what_a_generator_takes_and_gives():
     infos = Everything().arginfos()
-    assert [i.name for i in infos] == ["typed", "untyped", "shapeless", "number", "whole", "plain", "pair", "open_output", "constant",
-                                       "scalar", "extra_input", "extra_output"]
+    assert [i.name for i in infos] == [
+        "typed",
+        "untyped",
+        "shapeless",
+        "number",
+        "whole",
+        "plain",
+        "pair",
+        "open_output",
+        "constant",
+        "scalar",
+        "extra_input",
+        "extra_output",
+    ]
     typed, untyped, shapeless, number = infos[:4]
     assert typed.dir == hl.ArgInfoDirection.Input and typed.kind == hl.ArgInfoKind.Buffer
     assert typed.types == [hl.UInt(8)] and typed.dimensions == 3 and untyped.types == [] and shapeless.dimensions == -1
@@ -177,21 +208,31 @@ def test_callables_of_generators():
     context = hl.GeneratorContext(HOST, hl.AutoschedulerParams())
     with context:
         made = Simple({"offset": 5}).compile_to_callable()
-    for call, offset in [(made, 5), (hl.create_callable_from_generator(HOST, "simple_there"), 0),
-                         (hl.create_callable_from_generator(context, "simple_there", {"offset": 7}), 7),
-                         (hl.create_callable_from_generator(HOST, "simple_of_ten"), 10),
-                         (hl.create_callable_from_generator(HOST, "simple_of_twenty", {"offset": 1}), 1)]:
+    for call, offset in [
+        (made, 5),
+        (hl.create_callable_from_generator(HOST, "simple_there"), 0),
+        (hl.create_callable_from_generator(context, "simple_there", {"offset": 7}), 7),
+        (hl.create_callable_from_generator(HOST, "simple_of_ten"), 10),
+        (hl.create_callable_from_generator(HOST, "simple_of_twenty", {"offset": 1}), 1),
+    ]:
         call(b, ints, 3.5, out)
         assert out[1, 1] == 123 + 2 + 3.5 + offset
         call(b, ints, simple_output=out, float_arg=0.5)
         assert out[0, 0] == 123 + 0.5 + offset
         call(np.asarray(b), np.asarray(ints), np.float32(1), np.asarray(out))
         assert out[0, 0] == 124 + offset
-    for wrong in (lambda: made(b, ints, 3.5), lambda: made(b, ints, 3.5, out, out), lambda: made(b, ints, "x", out),
-                  lambda: made(b, ints, 3.5, out, nothing=3), lambda: made(b, ints, 3.5, out, float_arg=1), lambda: made(b, b, 3.5, out),
-                  lambda: made(b, ints, 3.5, hl.Buffer(hl.Float(32), [2])), lambda: made(b, None, 3.5, out),
-                  lambda: hl.create_callable_from_generator(HOST, "no_such_generator"),
-                  lambda: hl.create_callable_from_generator(HOST, "simple_there", {"no_such": 3})):
+    for wrong in (
+        lambda: made(b, ints, 3.5),
+        lambda: made(b, ints, 3.5, out, out),
+        lambda: made(b, ints, "x", out),
+        lambda: made(b, ints, 3.5, out, nothing=3),
+        lambda: made(b, ints, 3.5, out, float_arg=1),
+        lambda: made(b, b, 3.5, out),
+        lambda: made(b, ints, 3.5, hl.Buffer(hl.Float(32), [2])),
+        lambda: made(b, None, 3.5, out),
+        lambda: hl.create_callable_from_generator(HOST, "no_such_generator"),
+        lambda: hl.create_callable_from_generator(HOST, "simple_there", {"no_such": 3}),
+    ):
         with pytest.raises(hl.HalideError):
             wrong()
 
@@ -241,12 +282,45 @@ def test_a_class_without_generate_or_with_outputs_undefined_is_refused():
     with pytest.raises((hl.HalideError, NotImplementedError)):
         Without.call()
     with pytest.raises((hl.HalideError, TypeError)):
+
         @hl.generator("bad_default_there")
         class Bad:
             what = hl.GeneratorParam(object())
             output = hl.OutputBuffer(hl.UInt(8), 2)
 
         Bad()
+
+
+def test_generators_have_the_names_that_they_have_there():
+    program = """if True:
+        import numpy as np
+        import tessera.halide as hl
+        x, y = hl.Var("x"), hl.Var("y")
+
+        @hl.alias(brighten_twice={"factor": 2})
+        @hl.generator("brighten_there")
+        class Brighten:
+            factor = hl.GeneratorParam(1)
+            input = hl.InputBuffer(hl.UInt(8), 2)
+            offset = hl.InputScalar(hl.UInt(8))
+            output = hl.OutputBuffer(hl.UInt(8), 2)
+
+            def generate(g):
+                g.output[x, y] = g.input[x, y] * hl.u8(g.factor) + g.offset
+                g.output.vectorize(x, g.natural_vector_size(hl.UInt(8)))
+
+        a = np.full((40, 64), 7, np.uint8)
+        with hl.GeneratorContext(hl.get_jit_target_from_environment()):
+            f = Brighten.call(hl.Buffer(a), hl.u8(3), generator_params={"factor": 4})
+            assert f.realize([64, 40])[5, 6] == 31
+            c = Brighten({"factor": 2}).compile_to_callable()
+        out = np.zeros_like(a)
+        c(a, 1, out)
+        assert (out == 15).all()
+        print("done")
+        """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "done\n", done.stderr
 
 
 # ---- Ahead of time ----
@@ -309,23 +383,64 @@ def built(folder, functions):
     includes = [f"-I{source}/include", f"-I{source}/src", "-isystem", sysconfig.get_path("include")]
     words = ["-DTESSERA_PYTHON_FUNCTIONS=" + " ".join(f"X({name})" for name in functions)]
     for i, (name, arguments) in enumerate(functions.items()):
-        done = subprocess.run([sys.executable, "generators.py", "-f", name, "-o", ".", "-e", "static_library,c_header,python_extension",
-                               *arguments], cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(
+            [
+                sys.executable,
+                "generators.py",
+                "-f",
+                name,
+                "-o",
+                ".",
+                "-e",
+                "static_library,c_header,python_extension",
+                *arguments,
+            ],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, done.stderr
         module = ["-DTESSERA_PYTHON_MODULE=ahead_there"] if i == 0 else []
-        subprocess.run(["cc", "-std=gnu11", "-fPIC", *includes, *words, *module, "-c", f"{name}.py.c", "-o", f"{name}.py.o"], cwd=folder, check=True)
+        subprocess.run(
+            ["cc", "-std=gnu11", "-fPIC", *includes, *words, *module, "-c", f"{name}.py.c", "-o", f"{name}.py.o"],
+            cwd=folder,
+            check=True,
+        )
     objects = [f"{name}.py.o" for name in functions] + [f"{name}.a" for name in functions]
-    subprocess.run(["cc", "-shared", "-o", "ahead_there.abi3.so", *objects, "-Wl,--exclude-libs,ALL", "-lstdc++", "-lm", "-lpthread", "-ldl"],
-                   cwd=folder, check=True)
+    subprocess.run(
+        [
+            "cc",
+            "-shared",
+            "-o",
+            "ahead_there.abi3.so",
+            *objects,
+            "-Wl,--exclude-libs,ALL",
+            "-lstdc++",
+            "-lm",
+            "-lpthread",
+            "-ldl",
+        ],
+        cwd=folder,
+        check=True,
+    )
 
 
-@pytest.mark.skipif(not shutil.which("cc") or not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")),
-                    reason="no C compiler, or Python has no headers here")
+@pytest.mark.skipif(
+    not shutil.which("cc") or not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")),
+    reason="no C compiler, or Python has no headers here",
+)
 def test_extension_modules_of_generators(tmp_path):
-    built(tmp_path, {"add": ["-g", "add_there", "target=host"], "add2": ["-g", "add_there_with_2", "target=host-no_runtime"],
-                     "bit": ["-g", "bit_there", "target=host-no_runtime"],
-                     "context": ["-g", "context_there", "target=host-no_runtime-user_context"]})
-    (tmp_path / "use.py").write_text(textwrap.dedent("""
+    built(
+        tmp_path,
+        {
+            "add": ["-g", "add_there", "target=host"],
+            "add2": ["-g", "add_there_with_2", "target=host-no_runtime"],
+            "bit": ["-g", "bit_there", "target=host-no_runtime"],
+            "context": ["-g", "context_there", "target=host-no_runtime-user_context"],
+        },
+    )
+    (tmp_path / "use.py").write_text(
+        textwrap.dedent("""
         import array
         import numpy as np
         import ahead_there as m
@@ -337,8 +452,8 @@ def test_extension_modules_of_generators(tmp_path):
             f(True, 10, 4, 2.0, 2.5, u8, half, two, out8, out_half, out_2d, out_double)
             assert list(out8) == [11 + more, 12 + more, 13 + more] and out_half.tolist() == [2.5, 3] and (out_2d == two + 4).all()
             assert out_double[0] == 2.5
-            f(scalar_uint1=False, scalar_uint8=0, scalar_int64=-1, scalar_float=0, scalar_double=1, input_uint8=u8, input_half=half,
-              input_2d=two, output_uint8=out8, output_half=out_half, output_2d=out_2d, output_double=out_double)
+            f(scalar_uint1=False, scalar_uint8=0, scalar_int64=-1, scalar_float=0, scalar_double=1, input_uint8=u8,
+              input_half=half, input_2d=two, output_uint8=out8, output_half=out_half, output_2d=out_2d, output_double=out_double)
             assert list(out8) == [1 + more, 2 + more, 3 + more] and (out_2d == two - 1).all() and out_double[0] == -1
             try:
                 f(True, 10, 400, 2.0, 2.5, u8, half, two, out8, out_half, out_2d, out_double)
@@ -346,7 +461,8 @@ def test_extension_modules_of_generators(tmp_path):
                 assert "too large" in str(e)
             else:
                 raise AssertionError
-            for wrong in ((True, 10, 4, 2.0, 2.5, u8, half, two), (True, "x", 4, 2.0, 2.5, u8, half, two, out8, out_half, out_2d, out_double),
+            for wrong in ((True, 10, 4, 2.0, 2.5, u8, half, two),
+                          (True, "x", 4, 2.0, 2.5, u8, half, two, out8, out_half, out_2d, out_double),
                           (True, 10, 4, 2.0, 2.5, half, half, two, out8, out_half, out_2d, out_double)):
                 try:
                     f(*wrong)
@@ -366,6 +482,7 @@ def test_extension_modules_of_generators(tmp_path):
         assert text == b"qqqq"
         m.context(object(), constant=ord("r"), output=text)
         assert text == b"rrrr"
-        """))
+        """)
+    )
     done = subprocess.run([sys.executable, "use.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,5 @@
 """Targets, files, plugins and extern stages as Halide's programs in Python ask for them."""
+
 import ctypes
 import os
 
@@ -12,8 +13,15 @@ x, y = hl.vars("x y")
 
 def test_texts_of_targets():
     assert hl.Target("") == hl.get_host_target() == hl.Target("host")
-    for text in ("x86-32-linux-sse41", "arm-64-android", "x86-64-osx-avx-avx2-f16c-fma-sse41", "arm-32-ios-armv7s", "wasm-32-wasmrt",
-                 "x86-64-windows-avx", "riscv-64-linux"):
+    for text in (
+        "x86-32-linux-sse41",
+        "arm-64-android",
+        "x86-64-osx-avx-avx2-f16c-fma-sse41",
+        "arm-32-ios-armv7s",
+        "wasm-32-wasmrt",
+        "x86-64-windows-avx",
+        "riscv-64-linux",
+    ):
         target = hl.Target(text)
         assert target.to_string() == text and str(target) == text and hl.Target(str(target)) == target
         assert hl.Target.validate_target_string(text)
@@ -21,8 +29,16 @@ def test_texts_of_targets():
         assert not hl.Target.validate_target_string(wrong)
         with pytest.raises(hl.HalideError):
             hl.Target(wrong)
-    every = [hl.TargetFeature.JIT, hl.TargetFeature.SSE41, hl.TargetFeature.AVX, hl.TargetFeature.CUDA, hl.TargetFeature.OpenCL,
-             hl.TargetFeature.Metal, hl.TargetFeature.NoAsserts, hl.TargetFeature.Debug]
+    every = [
+        hl.TargetFeature.JIT,
+        hl.TargetFeature.SSE41,
+        hl.TargetFeature.AVX,
+        hl.TargetFeature.CUDA,
+        hl.TargetFeature.OpenCL,
+        hl.TargetFeature.Metal,
+        hl.TargetFeature.NoAsserts,
+        hl.TargetFeature.Debug,
+    ]
     target = hl.Target(hl.TargetOS.Android, hl.TargetArch.ARM, 32, every)
     assert str(target) == "arm-32-android-avx-cuda-debug-jit-metal-no_asserts-opencl-sse41"
     assert (target.os, target.arch, target.bits) == (hl.TargetOS.Android, hl.TargetArch.ARM, 32)
@@ -46,8 +62,15 @@ def test_an_empty_target_is_filled_in():
     assert str(target.without_feature(hl.TargetFeature.CUDA)) == "x86-64-linux"
 
 
-@pytest.mark.parametrize("text, sizes", [("x86-32-linux-sse41", (16, 8, 4, 2)), ("x86-64-linux-avx-sse41", (16, 8, 8, 4)),
-                                         ("x86-64-linux-avx-avx2-sse41", (32, 16, 8, 4)), ("arm-64-linux", (16, 8, 4, 2))])
+@pytest.mark.parametrize(
+    "text, sizes",
+    [
+        ("x86-32-linux-sse41", (16, 8, 4, 2)),
+        ("x86-64-linux-avx-sse41", (16, 8, 8, 4)),
+        ("x86-64-linux-avx-avx2-sse41", (32, 16, 8, 4)),
+        ("arm-64-linux", (16, 8, 4, 2)),
+    ],
+)
 def test_natural_vector_sizes(text, sizes):
     target = hl.Target(text)
     assert tuple(target.natural_vector_size(t) for t in (hl.UInt(8), hl.Int(16), hl.Float(32), hl.Float(64))) == sizes
@@ -56,8 +79,12 @@ def test_natural_vector_sizes(text, sizes):
 def test_what_devices_have():
     metal = hl.Target("x86-64-linux-metal")
     assert metal.supports_type(hl.Float(64)) and not metal.supports_type(hl.Float(64), hl.DeviceAPI.Metal)
-    for api, feature in [(hl.DeviceAPI.OpenCL, hl.TargetFeature.OpenCL), (hl.DeviceAPI.CUDA, hl.TargetFeature.CUDA),
-                         (hl.DeviceAPI.Metal, hl.TargetFeature.Metal), (hl.DeviceAPI.Vulkan, hl.TargetFeature.Vulkan)]:
+    for api, feature in [
+        (hl.DeviceAPI.OpenCL, hl.TargetFeature.OpenCL),
+        (hl.DeviceAPI.CUDA, hl.TargetFeature.CUDA),
+        (hl.DeviceAPI.Metal, hl.TargetFeature.Metal),
+        (hl.DeviceAPI.Vulkan, hl.TargetFeature.Vulkan),
+    ]:
         assert hl.target_feature_for_device_api(api) == feature
     assert hl.host_supports_target_device(hl.get_host_target()) in (True, False)
 
@@ -73,13 +100,19 @@ def test_files_of_every_kind(tmp_path):
     image, f = hl.ImageParam(hl.Int(32), 2, "image"), hl.Func("f")
     f[x, y] = image[x, y] + 100 * y
     args = f.infer_arguments()
-    for kind in "assembly bitcode c_header c_source conceptual_stmt conceptual_stmt_html function_info_header " \
-                "llvm_assembly object python_extension registration schedule static_library stmt stmt_html".split():
+    for kind in (
+        "assembly bitcode c_header c_source conceptual_stmt conceptual_stmt_html function_info_header "
+        "llvm_assembly object python_extension registration schedule static_library stmt stmt_html".split()
+    ):
         path = str(tmp_path / kind)
         f.compile_to({getattr(hl.OutputFileType, kind): path}, args, "f")
         assert os.path.getsize(path) > 0, kind
-    f.compile_to_multitarget_object_files(str(tmp_path / "many"), args, [hl.Target("x86-64-linux-avx2-no_runtime"), hl.Target("x86-64-linux-no_runtime")],
-                                          ["_avx2", "_base"])
+    f.compile_to_multitarget_object_files(
+        str(tmp_path / "many"),
+        args,
+        [hl.Target("x86-64-linux-avx2-no_runtime"), hl.Target("x86-64-linux-no_runtime")],
+        ["_avx2", "_base"],
+    )
     names = [p.name for p in tmp_path.iterdir()]
     assert any("avx2" in name for name in names) and any("base" in name for name in names)
     f.compile_to_lowered_stmt(str(tmp_path / "page.html"), args, hl.StmtOutputFormat.HTML)
@@ -156,8 +189,13 @@ def test_parameters_are_params_or_image_params():
     image = hl.ImageParam(hl.UInt(8), 1)
     assert image.parameter().same_as(hl.Parameter(image)) and hl.Param(hl.Int(8)).parameter().type() == hl.Int(8)
     assert hl.Parameter(image).is_buffer() and not hl.Parameter(hl.Param(hl.Int(8))).is_buffer()
-    for wrong in (lambda: p.buffer(), lambda: b.scalar(), lambda: b.min_constraint(2), lambda: hl.Parameter(hl.Int(8), False, 3),
-                  lambda: p.set_scalar(hl.Float(32), 1)):
+    for wrong in (
+        lambda: p.buffer(),
+        lambda: b.scalar(),
+        lambda: b.min_constraint(2),
+        lambda: hl.Parameter(hl.Int(8), False, 3),
+        lambda: p.set_scalar(hl.Float(32), 1),
+    ):
         with pytest.raises(hl.HalideError):
             wrong()
 
@@ -170,8 +208,12 @@ def test_params_with_values_and_limits():
 def test_what_is_not_there_says_so():
     f = hl.Func("f")
     f[x] = x
-    for call, reason in [(lambda: hl.Derivative(f), "no derivatives"), (lambda: hl.propagate_adjoints(f), "no derivatives"),
-                         (lambda: hl.serialize_pipeline(hl.Pipeline(f)), "not written to files"),
-                         (lambda: hl.deserialize_pipeline("f.hlpipe"), "not written to files"), (lambda: f.memoize(), "memoize")]:
+    for call, reason in [
+        (lambda: hl.Derivative(f), "no derivatives"),
+        (lambda: hl.propagate_adjoints(f), "no derivatives"),
+        (lambda: hl.serialize_pipeline(hl.Pipeline(f)), "not written to files"),
+        (lambda: hl.deserialize_pipeline("f.hlpipe"), "not written to files"),
+        (lambda: f.memoize(), "memoize"),
+    ]:
         with pytest.raises(hl.HalideError, match=reason):
             call()
