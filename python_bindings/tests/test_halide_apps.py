@@ -262,3 +262,27 @@ def test_the_mandelbrot_set():
     escape[x, y] = hl.argmin(hl.select(magnitude < 4.0, 1, 0))[0]
     result = np.asarray(escape.realize([45, 18]))
     assert result[9, 30] == 1 and result[0, 0] < 4 and result.max() > 4
+
+
+def test_a_program_that_imports_halide_runs_unchanged(tmp_path):
+    (tmp_path / "program.py").write_text(
+        textwrap.dedent("""
+            import halide as hl
+            import halide.imageio as imageio
+            from halide import Var, BoundaryConditions, _
+            x, f, g = Var("x"), hl.Func("f"), hl.Func("g")
+            f[x] = f[x] + hl.u8(x)
+            g[_] = f[_] + 1
+            assert g.type() == hl.UInt(8) and list(g.realize([3])) == [1, 2, 3]
+            assert str(hl.Buffer()) == "<undefined halide.Buffer>" and imageio.imread
+            try:
+                hl.u8(x) + 300
+            except hl.HalideError:
+                print("by its rules")
+            """)
+    )
+    (tmp_path / "run.py").write_text(
+        "import sys, tessera.halide\nsys.modules['halide'] = tessera.halide\nimport runpy\nrunpy.run_path('program.py')\n"
+    )
+    done = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "by its rules\n", done.stderr
