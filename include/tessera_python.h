@@ -9,11 +9,11 @@
  *
  * A function takes its arguments by position or by name: numbers, and objects with the buffer
  * protocol, whose memory is shared. Axis j of an array of n axes is dimension n - 1 - j. Elements
- * of bfloat16, which the protocol does not know, are passed as uint16. Outputs are arguments, too,
- * and numbers with a default may be left out. With the feature user_context any object may come
- * before them, where none of the others is left out. TypeError says which argument does not fit; a
- * failure is a RuntimeError with the runtime's message. The global interpreter lock is released
- * meanwhile.
+ * of bfloat16, which the protocol does not know, are passed as uint16. A Buffer of Tessera's keeps
+ * its mins. Outputs are arguments, too, and numbers with a default may be left out. With the
+ * feature user_context any object may come before them, where none of the others is left out.
+ * TypeError says which argument does not fit; a failure is a RuntimeError with the runtime's
+ * message. The global interpreter lock is released meanwhile.
  */
 #pragma once
 #include <patchlevel.h>
@@ -205,6 +205,18 @@ static bool tessera_python_is_format(const char *format, Py_ssize_t bytes, tesse
     }
 }
 
+/* A Buffer of Tessera's has the least coordinates besides, dimension 0 first. */
+static int tessera_python_take_mins(tessera_python_argument_t *a, PyObject *given) {
+    PyObject *mins = PyObject_GetAttrString(given, "mins");
+    if (!mins) PyErr_Clear();
+    const int n = a->info->dimensions;
+    for (int d = 0; mins && PyTuple_Check(mins) && PyTuple_Size(mins) == n && d < n; d++) {
+        a->dim[d].min = (int32_t)PyLong_AsLong(PyTuple_GetItem(mins, d));
+    }
+    Py_XDECREF(mins);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 static int tessera_python_array(tessera_python_argument_t *a, PyObject *given) {
     const bool is_output = a->info->kind == tessera_argument_kind_output_buffer;
     if (PyObject_GetBuffer(given, &a->view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
@@ -246,7 +258,7 @@ static int tessera_python_array(tessera_python_argument_t *a, PyObject *given) {
     a->buffer.type = a->info->type;
     a->buffer.dimensions = n;
     a->buffer.dim = a->dim;
-    return 0;
+    return tessera_python_take_mins(a, given);
 }
 
 static int tessera_python_take(tessera_python_argument_t *a, PyObject *given) {

@@ -472,6 +472,14 @@ def test_extension_modules_of_generators(tmp_path):
                     raise AssertionError
         run(m.add, 0)
         run(m.add2, 2)
+        import tessera.halide as hl
+        shifted, wanted = hl.Buffer(hl.UInt(1), [8]), hl.Buffer(hl.UInt(1), [3])
+        for i in range(8):
+            shifted[i] = i == 5
+        shifted.set_min([100])
+        wanted.set_min([104])
+        m.bit(shifted, False, wanted)
+        assert [wanted[i] for i in (104, 105, 106)] == [False, True, False]
         out = np.zeros(4, bool)
         m.bit(np.array([False, True, False, True]), False, out)
         assert out.tolist() == [False, True, False, True]
