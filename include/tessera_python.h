@@ -9,9 +9,11 @@
  *
  * A function takes its arguments by position or by name: numbers, and objects with the buffer
  * protocol, whose memory is shared. Axis j of an array of n axes is dimension n - 1 - j. Elements
- * of bfloat16, which the protocol does not know, are passed as uint16. Outputs are arguments, too,
- * and numbers with a default may be left out. TypeError says which argument does not fit; a failure
- * is a RuntimeError with the runtime's message. The global interpreter lock is released meanwhile.
+ * of bfloat16, which the protocol does not know, are passed as uint16. A Buffer of Tessera's keeps
+ * its mins. Outputs are arguments, too, and numbers with a default may be left out. With the
+ * feature user_context any object may come before them, where none of the others is left out.
+ * TypeError says which argument does not fit; a failure is a RuntimeError with the runtime's
+ * message. The global interpreter lock is released meanwhile.
  */
 #pragma once
 #include <patchlevel.h>
@@ -75,7 +77,8 @@ static PyObject *tessera_python_fail(int code) {
 
 typedef struct tessera_python_argument_t {
     const tessera_filter_argument_t *info;
-    int place; /* among those that Python passes */
+    int place; /* among those that Python passes; -1 for one that it does not */
+    bool is_context;
     tessera_scalar_value_t scalar;
     tessera_buffer_t buffer;
     tessera_dimension_t *dim;
@@ -202,6 +205,18 @@ static bool tessera_python_is_format(const char *format, Py_ssize_t bytes, tesse
     }
 }
 
+/* A Buffer of Tessera's has the least coordinates besides, dimension 0 first. */
+static int tessera_python_take_mins(tessera_python_argument_t *a, PyObject *given) {
+    PyObject *mins = PyObject_GetAttrString(given, "mins");
+    if (!mins) PyErr_Clear();
+    const int n = a->info->dimensions;
+    for (int d = 0; mins && PyTuple_Check(mins) && PyTuple_Size(mins) == n && d < n; d++) {
+        a->dim[d].min = (int32_t)PyLong_AsLong(PyTuple_GetItem(mins, d));
+    }
+    Py_XDECREF(mins);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 static int tessera_python_array(tessera_python_argument_t *a, PyObject *given) {
     const bool is_output = a->info->kind == tessera_argument_kind_output_buffer;
     if (PyObject_GetBuffer(given, &a->view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
@@ -243,10 +258,14 @@ static int tessera_python_array(tessera_python_argument_t *a, PyObject *given) {
     a->buffer.type = a->info->type;
     a->buffer.dimensions = n;
     a->buffer.dim = a->dim;
-    return 0;
+    return tessera_python_take_mins(a, given);
 }
 
 static int tessera_python_take(tessera_python_argument_t *a, PyObject *given) {
+    if (a->is_context) { /* any object, of which the function gets the address */
+        memcpy(&a->scalar, &given, sizeof(given));
+        return 0;
+    }
     if (a->info->kind != tessera_argument_kind_input_scalar) return tessera_python_array(a, given);
     if (given) return tessera_python_scalar(a, given);
     memcpy(&a->scalar, a->info->scalar_def, (size_t)(a->info->type.bits + 7) / 8);
@@ -311,10 +330,12 @@ PyObject *tessera_python_call(const tessera_filter_metadata_t *metadata,
         return PyErr_NoMemory();
     }
     int place = 0;
+    const Py_ssize_t given = PyTuple_Size(args) + (names ? PyDict_Size(names) : 0);
     for (int i = 0; i < count; i++) {
         all[i].info = &metadata->arguments[i];
-        /* The user context is nobody's. */
-        all[i].place = strcmp(all[i].info->name, "__user_context") == 0 ? -1 : place++;
+        /* The user context may be left out. */
+        all[i].is_context = strcmp(all[i].info->name, "__user_context") == 0;
+        all[i].place = all[i].is_context && given < count ? -1 : place++;
         pointers[i] = all[i].info->kind == tessera_argument_kind_input_scalar
                           ? (void *)&all[i].scalar
                           : (void *)&all[i].buffer;

@@ -2,20 +2,21 @@
 # TesseraGenerators.cmake. docs/coming_from_halide.md says what is different.
 
 # add_halide_generator(<target> SOURCES <file>... [LINK_LIBRARIES <library>...]
-#                      [PACKAGE_NAME <name>] [PACKAGE_NAMESPACE <prefix>])
+#                      [PACKAGE_NAME <name>] [PACKAGE_NAMESPACE <prefix>] [PYSTUB <generator>])
 #
 # An executable of the generators that these files register. If one cross-compiles, it is built for
 # this machine, so that a package of generators that were built before (PACKAGE_NAME) is not wanted;
-# PACKAGE_NAMESPACE makes an alias.
+# PACKAGE_NAMESPACE makes an alias. A first file that ends in .py is a script of generators in Python.
+#
+# PYSTUB makes a module of Python, too: the target <target>_pystub, whose call() and
+# create_callable() are those of one of the generators. A program imports tessera.halide before it.
 function(add_halide_generator target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "PACKAGE_NAME;PACKAGE_NAMESPACE;EXPORT_FILE;PYSTUB"
                           "SOURCES;LINK_LIBRARIES")
     _tessera_require_parsed(add_halide_generator ${target} "${ARG_UNPARSED_ARGUMENTS}")
-    foreach(what IN ITEMS EXPORT_FILE PYSTUB)
-        if(ARG_${what})
-            message(FATAL_ERROR "add_halide_generator(${target}): ${what} is not there")
-        endif()
-    endforeach()
+    if(ARG_EXPORT_FILE)
+        message(FATAL_ERROR "add_halide_generator(${target}): EXPORT_FILE is not there")
+    endif()
     if(CMAKE_CROSSCOMPILING AND ARG_SOURCES AND NOT TARGET ${target})
         get_property(includes GLOBAL PROPERTY TESSERA_HALIDE_INCLUDE_DIRS)
         get_property(libraries GLOBAL PROPERTY TESSERA_HALIDE_LIBRARIES)
@@ -27,6 +28,48 @@ function(add_halide_generator target)
     if(ARG_PACKAGE_NAMESPACE AND NOT TARGET ${ARG_PACKAGE_NAMESPACE}${target})
         add_executable(${ARG_PACKAGE_NAMESPACE}${target} ALIAS ${target})
     endif()
+    if(ARG_PYSTUB)
+        _tessera_python_stub(${target} ${ARG_PYSTUB} "${ARG_SOURCES}" "${ARG_LINK_LIBRARIES}")
+    endif()
+endfunction()
+
+# <target>_pystub: a module of Python of the generators that the sources register.
+function(_tessera_python_stub target generator sources libraries)
+    find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+    set(module ${target}_pystub)
+    if(NOT module MATCHES "^[A-Za-z_][A-Za-z_0-9]*$")
+        message(FATAL_ERROR "add_halide_generator(${target}): PYSTUB wants a target whose name is "
+                            "one of Python's")
+    endif()
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${module}.cpp)
+    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[
+// The module @module@ of Python: the generator @generator@, which this library registers.
+#include <Python.h>
+
+static int fill(PyObject *module) {
+    PyObject *generators = PyImport_ImportModule("tessera._generator");
+    PyObject *filled =
+        generators ? PyObject_CallMethod(generators, "_fill_stub", "Os", module, "@generator@") : nullptr;
+    Py_XDECREF(generators);
+    Py_XDECREF(filled);
+    return filled ? 0 : -1;
+}
+
+PyMODINIT_FUNC PyInit_@module@() {
+    static PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void *>(&fill)},
+                                       {0, nullptr}};
+    static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "@module@", nullptr, 0,
+                                     nullptr, slots, nullptr, nullptr, nullptr};
+    return PyModuleDef_Init(&definition);
+}
+]])
+    Python_add_library(${module} MODULE WITH_SOABI ${source} ${sources})
+    # The library that the package tessera of Python has loaded has the generators, too.
+    set(compiler Tessera::Tessera)
+    if(TARGET tessera_shared)
+        set(compiler tessera_shared)
+    endif()
+    target_link_libraries(${module} PRIVATE ${compiler} Tessera::HalideCompat ${libraries})
 endfunction()
 
 # add_halide_library(<target> FROM <generator target>
@@ -40,12 +83,13 @@ endfunction()
 #     [<file> <variable>]...)       more files: the variable is set to the path
 #
 # The library <target>, whose header is <target>.h. A file is HEADER or C_HEADER, CPP_STUB,
-# ASSEMBLY, BITCODE, LLVM_ASSEMBLY, FUNCTION_INFO_HEADER, REGISTRATION (a source for programs that
-# link with Halide::RunGenMain), SCHEDULE, STMT, STMT_HTML, CONCEPTUAL_STMT or CONCEPTUAL_STMT_HTML.
+# ASSEMBLY, BITCODE, LLVM_ASSEMBLY, FUNCTION_INFO_HEADER, PYTHON_EXTENSION, REGISTRATION (a source
+# for programs that link with Halide::RunGenMain), SCHEDULE, STMT, STMT_HTML, CONCEPTUAL_STMT or
+# CONCEPTUAL_STMT_HTML.
 function(add_halide_library target)
-    set(files ASSEMBLY BITCODE CPP_STUB FUNCTION_INFO_HEADER LLVM_ASSEMBLY REGISTRATION SCHEDULE STMT
-              STMT_HTML CONCEPTUAL_STMT CONCEPTUAL_STMT_HTML)
-    set(refused FEATURIZATION PYTHON_EXTENSION PYTORCH_WRAPPER COMPILER_LOG
+    set(files ASSEMBLY BITCODE CPP_STUB FUNCTION_INFO_HEADER LLVM_ASSEMBLY PYTHON_EXTENSION
+              REGISTRATION SCHEDULE STMT STMT_HTML CONCEPTUAL_STMT CONCEPTUAL_STMT_HTML)
+    set(refused FEATURIZATION PYTORCH_WRAPPER COMPILER_LOG
                 HLPIPE DEVICE_CODE)
     set(names FROM GENERATOR FUNCTION_NAME NAMESPACE USE_RUNTIME AUTOSCHEDULER HEADER C_HEADER)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "C_BACKEND;GRADIENT_DESCENT;NO_THREADS;NO_DL_LIBS"
@@ -99,12 +143,17 @@ function(add_halide_library target)
             continue()
         endif()
         string(TOLOWER ${file} type)
-        if(how_many GREATER 1 AND NOT type MATCHES "^(cpp_stub|function_info_header|registration|schedule)$")
+        if(how_many GREATER 1 AND NOT type MATCHES "^(cpp_stub|function_info_header|python_extension|registration|schedule)$")
             message(FATAL_ERROR "add_halide_library(${target}): ${file} is one file for each of "
                                 "several TARGETS; ask for it with one")
         endif()
         list(APPEND outputs ${type})
     endforeach()
+    # A module may want it of any library; what it is written for is C.
+    if(NOT ARG_C_BACKEND AND NOT "${ARG_TARGETS};${ARG_FEATURES}" MATCHES "c_plus_plus_name_mangling")
+        list(APPEND outputs python_extension)
+        list(REMOVE_DUPLICATES outputs)
+    endif()
     _tessera_halide_runtime(${target} "${ARG_USE_RUNTIME}" "${ARG_TARGETS};${ARG_FEATURES}")
     set(make add_tessera_library)
     if(ARG_C_BACKEND)
@@ -131,6 +180,18 @@ function(add_halide_library target)
             set(${ARG_${file}} ${folder}/${target}.h PARENT_SCOPE)
         endif()
     endforeach()
+endfunction()
+
+# add_halide_python_extension_library(<target> HALIDE_LIBRARIES <library target>...
+#                                     [MODULE_NAME <name>] [USE_RUNTIME <target>])
+#
+# A module of Python with the functions of libraries of add_halide_library; its name is <target>
+# without MODULE_NAME. It has one runtime, so that USE_RUNTIME has nothing to choose.
+function(add_halide_python_extension_library target)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODULE_NAME;USE_RUNTIME" "HALIDE_LIBRARIES")
+    _tessera_require_parsed(add_halide_python_extension_library ${target} "${ARG_UNPARSED_ARGUMENTS}")
+    _tessera_default(ARG_MODULE_NAME ${target})
+    add_tessera_python_module(${target} MODULE_NAME ${ARG_MODULE_NAME} FROM ${ARG_HALIDE_LIBRARIES})
 endfunction()
 
 # add_halide_runtime(<target> [TARGETS <target>...])

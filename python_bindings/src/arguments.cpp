@@ -26,16 +26,19 @@ bool is_method(nb::handle f) { return class_of(f) == "nb_method"; }
 // Returns what is to be said instead; none where the failure is another one.
 nb::object explanation(nb::handle f, nb::handle failure, PyObject *const *args, size_t n,
                        nb::handle names) {
+    const bool has_culprit = nb::hasattr(failure, "culprit");
     const std::string said = nb::cast<std::string>(failure.attr("__str__")());
-    if (said.find("(): incompatible function arguments") == said.npos) return nb::none();
+    if (!has_culprit && said.find("(): incompatible function arguments") == said.npos)
+        return nb::none();
     nb::list positional;
     // The object of a method is left out: that of a constructor is not made yet.
     for (size_t i = is_method(f) ? 1 : 0; i < n; i++) positional.append(nb::handle(args[i]));
     nb::dict named;
     for (size_t i = 0; names.is_valid() && i < nb::len(names); i++)
         named[names[i]] = nb::handle(args[n + i]);
-    return nb::module_::import_("tessera._arguments")
-        .attr("explain")(f, is_method(f), positional, named);
+    const nb::module_ words = nb::module_::import_("tessera._arguments");
+    return has_culprit ? words.attr("blame")(f, is_method(f), positional, named, failure)
+                       : words.attr("explain")(f, is_method(f), positional, named);
 }
 
 // Lets the exception that is set have another text.
@@ -46,7 +49,7 @@ void explain(PyObject *f, PyObject *const *args, size_t nargsf, PyObject *names)
     try {
         const nb::object text = explanation(f, failure.value(), args, n, names);
         if (!text.is_none()) {
-            PyErr_SetObject(PyExc_TypeError, text.ptr());
+            PyErr_SetObject(argument_error().ptr(), text.ptr());
             return;
         }
     } catch (nb::python_error &) {
@@ -106,7 +109,7 @@ void explain_arguments(nb::module_ &m) {
             try {
                 to_loop(object);
                 return true;
-            } catch (const nb::builtin_exception &) {
+            } catch (const nb::python_error &) {
                 return false;
             }
         },

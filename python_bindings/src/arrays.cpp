@@ -113,10 +113,10 @@ std::string shape_text(const tessera_buffer_t &b) {
 namespace {
 
 [[noreturn]] void refuse_type(const What &what, const std::string &why) {
-    throw nb::type_error(str(what(), ": ", why).c_str());
+    refuse_argument(str(what(), ": ", why));
 }
 [[noreturn]] void refuse_value(const What &what, const std::string &why) {
-    throw nb::value_error(str(what(), ": ", why).c_str());
+    refuse_argument(str(what(), ": ", why));
 }
 
 // Stands for the memory of arrays without elements: a buffer without memory is a question.
@@ -548,7 +548,9 @@ KnownType known_type(nb::handle object) {
     const KnownType found = look_at(type, object);
     if (found.protocol == Protocol::None) return {type, look_at_instance(object), nullptr};
     if (known.size() < most) {
-        Py_IncRef(reinterpret_cast<PyObject *>(type));
+        // That of Buffers lives as long as the module, which a reference would keep at the end.
+        if (type != reinterpret_cast<PyTypeObject *>(nb::type<Buffer<>>().ptr()))
+            Py_IncRef(reinterpret_cast<PyObject *>(type));
         known.push_back(found);
     }
     return found;

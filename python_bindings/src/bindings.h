@@ -58,6 +58,15 @@ struct ArrayLike {
     nb::handle object;
 };
 
+// Throws TypeError about an object. Where it is an argument of the call, or an item of one, the
+// message will say which: the wrapper of arguments.cpp looks for it.
+[[noreturn]] void refuse(nb::handle object, const std::string &why);
+
+// Returns the class of errors about arguments, which is a tessera.Error, a TypeError and a
+// ValueError; the second throws one.
+nb::object argument_error();
+[[noreturn]] void refuse_argument(const std::string &why);
+
 // Return none if the object is none and does not convert to one.
 std::optional<Expr> as_expr(nb::handle object);
 std::optional<Type> as_type(nb::handle object);
@@ -169,8 +178,17 @@ void copy_handlers(nb::handle from, nb::handle to);
 // Defines on_print(), on_trace() and on_error() for a class that has attributes of its own.
 void define_handlers(nb::object type);
 
-// Defines the operators of expressions for the class of an object that converts to one.
-void define_operators(nb::object type);
+// Set and return the number that a Param is when the pipeline runs.
+void set_value(Param<> &p, nb::handle value);
+nb::object value_of(const Param<> &p);
+
+// Defines the operators of expressions for the class of an object that converts to one. With
+// `has_updates`, + - * / of a Func that has no definition make what pending_update() returns.
+void define_operators(nb::object type, bool has_updates = false);
+// Returns the right side of f[x] = f[x] + e, where f has no definition and the caller follows
+// Halide's rules: storing it at f[x] defines f. Else an object that is not valid.
+nb::object pending_update(nb::handle place, const Operand &value,
+                          Stage (*apply)(FuncRef &, const Expr &));
 
 // Defines what a Func does as a Pipeline of its own: realize(), compile_jit(), texts and files.
 void define_running(nb::class_<Func> &c);
@@ -210,6 +228,7 @@ void bind_streams(nb::module_ &m);
 void bind_xla(nb::module_ &m);
 void bind_cache(nb::module_ &m);
 void bind_params(nb::module_ &m);
+void bind_parameter(nb::module_ &m);
 void bind_stage(nb::module_ &m);
 void bind_loop_level(nb::module_ &m);
 void bind_func_refs(nb::module_ &m);
@@ -246,5 +265,42 @@ TESSERA_CASTER(tessera::python::LoopVar, "VarOrRVar")
 TESSERA_CASTER(tessera::python::TypeLike, "TypeLike")
 TESSERA_CASTER(tessera::python::ArrayLike, "ArrayLike")
 #undef TESSERA_CASTER
+
+// Enumerators convert, and numbers do not, which nanobind would take for the enumerators of these
+// values.
+template<typename E> struct EnumeratorCaster {
+    NB_TYPE_CASTER(E, const_name<E>())
+    bool from_python(handle src, uint32_t flags, cleanup_list *cleanup) noexcept {
+        int64_t number = 0;
+        if (!NB_CALL(enum_from_python)(NB_CTX_C(cleanup), &typeid(E), src.ptr(), &number,
+                                       flags & ~uint32_t(cast_flags::convert)))
+            return false;
+        value = E(number);
+        return true;
+    }
+    static handle from_cpp(E src, rv_policy, cleanup_list *cleanup) noexcept {
+        return NB_CALL(enum_from_cpp)(NB_CTX_C(cleanup), &typeid(E), int64_t(src));
+    }
+};
+#define TESSERA_ENUM(E)                                                                            \
+    template<> struct type_caster<E> : EnumeratorCaster<E> {}
+TESSERA_ENUM(tessera::TailStrategy);
+TESSERA_ENUM(tessera::Partition);
+TESSERA_ENUM(tessera::PrefetchBoundStrategy);
+TESSERA_ENUM(tessera::MemoryType);
+TESSERA_ENUM(tessera::DeviceAPI);
+TESSERA_ENUM(tessera::TensorInstruction);
+TESSERA_ENUM(tessera::NameMangling);
+TESSERA_ENUM(tessera::LinkageType);
+TESSERA_ENUM(tessera::LoopAlignStrategy);
+TESSERA_ENUM(tessera::TypeCode);
+TESSERA_ENUM(tessera::StmtOutputFormat);
+TESSERA_ENUM(tessera::OutputFileType);
+TESSERA_ENUM(tessera::Argument::Kind);
+TESSERA_ENUM(tessera::Target::OS);
+TESSERA_ENUM(tessera::Target::Arch);
+TESSERA_ENUM(tessera::Target::Processor);
+TESSERA_ENUM(tessera::Target::Feature);
+#undef TESSERA_ENUM
 
 }  // namespace nanobind::detail

@@ -1,5 +1,6 @@
 #include "docs/buffer.h"
 #include "arrays.h"
+#include "base/dialect.h"
 #include <cstring>
 
 namespace tessera::python {
@@ -169,6 +170,21 @@ void define_shape(nb::class_<Buffer<>> &c) {
         .def_prop_ro("ndim", [](const Buffer<> &b) { return b.dimensions(); }, docs::buffer::ndim);
 }
 
+std::string text_of_buffer(const Buffer<> &b) {
+    if (!b.defined()) return "<undefined Buffer>";
+    return str("<Buffer ", b.name(), " of shape ", shape_text(*b.raw_buffer()), ">");
+}
+
+// By Halide's rules the text has (min, extent, stride) of each dimension.
+std::string text_by_dialect(const Buffer<> &b) {
+    if (!follows_halide(here())) return text_of_buffer(b);
+    if (!b.defined()) return "<undefined halide.Buffer>";
+    std::string shape;
+    for (int d = 0; d < b.dimensions(); d++)
+        shape += str(d ? "," : "", "[", b.min(d), ",", b.extent(d), ",", b.stride(d), "]");
+    return str("<halide.Buffer of type ", b.type(), " shape:[", shape, "]>");
+}
+
 Buffer<> copy(const Buffer<> &b) {
     bring_to_host(b, here());
     return b.copy();
@@ -283,7 +299,7 @@ void define_changes(nb::class_<Buffer<>> &c) {
 }
 
 // Strides that are too large for 32 bits are smaller than they should be: nothing lies at them.
-Buffer<> make_bounds_query(Type t, const std::vector<int> &sizes) {
+Buffer<> make_bounds_query(Type t, const std::vector<int> &sizes, const std::string &name) {
     constexpr int64_t largest = int64_t(1) << 24;
     BufferContents::Shape shape;
     int64_t stride = 1;
@@ -292,7 +308,7 @@ Buffer<> make_bounds_query(Type t, const std::vector<int> &sizes) {
         shape.push_back({0, n, int32_t(stride), 0});
         stride = std::min(stride * std::max(n, 1), largest);
     }
-    return Buffer<>(std::make_shared<BufferContents>(t, std::move(shape), nullptr, ""));
+    return Buffer<>(std::make_shared<BufferContents>(t, std::move(shape), nullptr, name));
 }
 
 void define_device(nb::class_<Buffer<>> &c) {
@@ -340,8 +356,7 @@ Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes, const
                    bool writable) {
     auto require = [&](bool read_only) {
         if (writable && read_only)
-            throw nb::type_error(
-                str(what(), ": it is written to, and this array is read-only").c_str());
+            refuse_argument(str(what(), ": it is written to, and this array is read-only"));
     };
     if (nb::isinstance<Buffer<>>(object)) {
         const Buffer<> &b = *nb::inst_ptr<Buffer<>>(object);
@@ -350,8 +365,7 @@ Buffer<> to_buffer(nb::handle object, const What &what, bool reverse_axes, const
     }
     ArrayView view;
     if (!read_array(object, Use::Kept, reverse_axes, what, view))
-        throw nb::type_error(
-            str(what(), ": a ", class_of(object), " is no Buffer and no array").c_str());
+        refuse_argument(str(what(), ": a ", class_of(object), " is no Buffer and no array"));
     require(view.is_read_only);
     return buffer_of(std::move(view), name);
 }
@@ -360,7 +374,7 @@ uint64_t number_bits(Type t, nb::handle value, const What &what) {
     auto refuse = [&] {
         std::string shown = nb::cast<std::string>(nb::repr(value));
         if (shown.size() > 40) shown = "a " + class_of(value);
-        throw nb::type_error(str(what(), ": ", shown, " is no ", t).c_str());
+        refuse_argument(str(what(), ": ", shown, " is no ", t));
     };
     std::optional<uint64_t> bits;
     if (t.is_float()) {
@@ -396,6 +410,7 @@ void bind_buffer(nb::module_ &m) {
         .def("stride", &BufferDimension::stride, docs::buffer::dimension_stride);
     nb::class_<Buffer<>> c(m, "Buffer", nb::type_slots(const_cast<PyType_Slot *>(buffer_slots())),
                            docs::buffer::class_);
+    c.def(nb::init<>(), "Makes an undefined Buffer.");
     c.def(
          "__init__",
          [](Buffer<> *b, const ArrayLike &array, const std::string &name, bool reverse_axes) {
@@ -414,6 +429,16 @@ void bind_buffer(nb::module_ &m) {
             },
             "type"_a, "sizes"_a, "storage_order"_a = std::vector<int>(), "name"_a = "",
             docs::buffer::of_sizes)
+        .def(
+            "__init__",
+            [](Buffer<> *b, const TypeLike &type, const std::vector<int> &sizes,
+               const std::string &name) {
+                const Type t = type.get();
+                const Location at = here();
+                called_at(
+                    at, [&] { new (b) Buffer<>(make_contents(t, dense_shape(sizes, {}), name)); });
+            },
+            "type"_a, "sizes"_a, "name"_a)
         .def_static(
             "make_scalar",
             [](const TypeLike &t, const std::string &name) {
@@ -429,12 +454,10 @@ void bind_buffer(nb::module_ &m) {
             docs::buffer::make_interleaved)
         .def_static(
             "make_bounds_query",
-            [](const TypeLike &t, const std::vector<int> &sizes) {
-                return make_bounds_query(t.get(), sizes);
+            [](const TypeLike &t, const std::vector<int> &sizes, const std::string &name) {
+                return make_bounds_query(t.get(), sizes, name);
             },
-            "type"_a, "sizes"_a,
-            "Makes a Buffer that has a shape and no memory. A Callable that is given one computes "
-            "nothing: it sets the mins and extents of such Buffers to what it would use of them.")
+            "type"_a, "sizes"_a, "name"_a = "", docs::buffer::make_bounds_query)
         .def_static(
             "make_with_shape_of",
             [](const Buffer<> &other, const std::string &name) {
@@ -460,11 +483,8 @@ void bind_buffer(nb::module_ &m) {
                      throw nb::type_error("a Buffer without dimensions has no length");
                  return b.extent(b.dimensions() - 1);
              })
-        .def("__repr__",
-             [](const Buffer<> &b) {
-                 if (!b.defined()) return std::string("<undefined Buffer>");
-                 return str("<Buffer ", b.name(), " of shape ", shape_text(*b.raw_buffer()), ">");
-             })
+        .def("__repr__", &text_of_buffer)
+        .def("__str__", &text_by_dialect)
         .def("__copy__", &copy, "Returns new memory with the same elements.")
         .def(
             "__deepcopy__", [](const Buffer<> &b, nb::handle) { return copy(b); }, "memo"_a)

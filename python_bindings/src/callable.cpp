@@ -215,6 +215,9 @@ PyObject *call_slot(PyObject *self, PyObject *args, PyObject *keywords) noexcept
             if (typeid(e) != typeid(RuntimeError)) throw;
             throw RuntimeError(here(), e.what());
         }
+    } catch (const nb::builtin_exception &e) {  // of an argument: those of handlers are Python's
+        PyErr_SetString(argument_error().ptr(), e.what());
+        return nullptr;
     } catch (...) {
         return raise_current();
     }

@@ -107,6 +107,13 @@ Location here() {
     return {};
 }
 
+void refuse(nb::handle object, const std::string &why) {
+    const nb::object error = nb::handle(PyExc_TypeError)(nb::str(why.data(), why.size()));
+    error.attr("culprit") = object;
+    PyErr_SetObject(PyExc_TypeError, error.ptr());
+    throw nb::python_error();
+}
+
 std::string class_of(nb::handle object) {
     return nb::cast<std::string>(object.type().attr("__name__"));
 }
@@ -203,11 +210,11 @@ std::optional<VarOrRVar> as_loop(nb::handle object) {
 
 Expr to_expr(nb::handle object) {
     if (std::optional<Expr> e = as_expr(object)) return *e;
-    refuse(no_expression(object));
+    refuse(object, no_expression(object));
 }
 Type to_type(nb::handle object) {
     if (std::optional<Type> t = as_type(object)) return *t;
-    refuse(str("a ", class_of(object), " is no type: UInt(8), np.uint8, int or float is"));
+    refuse(object, str("a ", class_of(object), " is no type: UInt(8), np.uint8, int or float is"));
 }
 namespace {
 
@@ -245,14 +252,14 @@ std::vector<Expr> to_exprs(nb::handle objects) {
     result.reserve(number_of_items(objects));
     for_each_item(objects, [&](nb::handle item) {
         std::optional<Expr> e = as_expr(item);
-        if (!e) refuse(str("item ", result.size(), ": ", no_expression(item)));
+        if (!e) refuse(item, no_expression(item));
         result.push_back(std::move(*e));
     });
     return result;
 }
 VarOrRVar to_loop(nb::handle object) {
     if (const auto loop = as_loop(object)) return *loop;
-    refuse(no_loop(object));
+    refuse(object, no_loop(object));
 }
 bool is_tuple(nb::handle h) {
     if (nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h)) return true;
@@ -286,26 +293,26 @@ std::vector<VarOrRVar> to_loops(nb::handle objects) {
     std::vector<VarOrRVar> result;
     for (const nb::object &item : items(objects)) {
         const std::optional<VarOrRVar> loop = as_loop(item);
-        if (!loop) refuse(str("item ", result.size(), ": ", no_loop(item)));
+        if (!loop) refuse(item, no_loop(item));
         result.push_back(*loop);
     }
     return result;
 }
 Var to_var(nb::handle object) {
     if (const auto *v = as<Var>(object)) return *v;
-    refuse(str("a ", class_of(object), " is no Var"));
+    refuse(object, str("a ", class_of(object), " is no Var"));
 }
 Func to_func(nb::handle object) {
     if (const auto *f = as<Func>(object)) return *f;
     if (const auto *image = as<ImageParam>(object)) return *image;
     if (const auto *b = as<Buffer<>>(object)) return Func(*b, here());
-    refuse(str("a ", class_of(object), " is no Func, ImageParam or Buffer"));
+    refuse(object, str("a ", class_of(object), " is no Func, ImageParam or Buffer"));
 }
 Fetched to_fetched(nb::handle object) {
     if (const auto *f = as<Func>(object)) return Fetched(*f);
     if (const auto *image = as<ImageParam>(object)) return Fetched(*image, here());
     if (const auto *b = as<Buffer<>>(object)) return Fetched(*b, here());
-    refuse(str("a ", class_of(object), " is no Func, ImageParam or Buffer"));
+    refuse(object, str("a ", class_of(object), " is no Func, ImageParam or Buffer"));
 }
 std::vector<Func> to_funcs(nb::handle objects) {
     std::vector<Func> list;
@@ -332,15 +339,18 @@ std::vector<Argument> to_arguments(nb::handle objects) {
             list.emplace_back(*p);
         else if (const auto *b = as<Buffer<>>(o))
             list.emplace_back(*b);
+        else if (nb::hasattr(o, "_to_argument"))
+            list.push_back(nb::cast<Argument>(o.attr("_to_argument")()));
         else
-            refuse(str("argument ", list.size(), ": a ", class_of(o),
-                       " is no argument of a pipeline: a Param or an ImageParam is"));
+            refuse(o, str("a ", class_of(o),
+                          " is no argument of a pipeline: a Param or an ImageParam is"));
     }
     return list;
 }
 OutputFileType to_file_type(nb::handle object) {
     if (nb::isinstance<OutputFileType>(object)) return nb::cast<OutputFileType>(object);
-    refuse(str("a ", class_of(object), " is no OutputFileType, such as OutputFileType.object"));
+    refuse(object,
+           str("a ", class_of(object), " is no OutputFileType, such as OutputFileType.object"));
 }
 Region to_region(nb::handle objects) {
     Region region;
@@ -350,7 +360,7 @@ Region to_region(nb::handle objects) {
             continue;
         }
         const std::vector<nb::object> two = items(pair);
-        if (two.size() != 2) refuse("bounds are pairs: (min, extent) of each dimension");
+        if (two.size() != 2) refuse(pair, "bounds are pairs: (min, extent) of each dimension");
         if (two[0].is_none() && two[1].is_none())
             region.emplace_back(Expr(), Expr());
         else

@@ -28,6 +28,15 @@ thread_local std::exception_ptr raised;
 
 }  // namespace
 
+nb::object argument_error() {
+    return nb::module_::import_("tessera._errors").attr("ArgumentError");
+}
+
+void refuse_argument(const std::string &why) {
+    PyErr_SetObject(argument_error().ptr(), nb::str(why.data(), why.size()).ptr());
+    throw nb::python_error();
+}
+
 PyObject *raise_current() noexcept {
     try {
         throw;

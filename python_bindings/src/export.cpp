@@ -383,6 +383,13 @@ void define_export(nb::class_<Buffer<>> &c) {
                  return std::pair(d.kind, d.index);
              })
         .def("__array__", &as_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
+        .def(
+            "numpy_view",
+            [](nb::handle self, bool reverse_axes) {
+                const nb::object array = as_numpy(self);
+                return reverse_axes ? array : nb::object(array.attr("T"));
+            },
+             "reverse_axes"_a = true, docs::buffer::numpy_view)
         .def("numpy", &as_numpy, docs::buffer::numpy)
         .def(
             "torch",

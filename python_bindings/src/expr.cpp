@@ -16,16 +16,26 @@ Expr floor_divide(const WrittenExpr &a, const Expr &b) {
 // Says which type an integer of Python's has beside an expression, by Halide's rules.
 enum class Beside : uint8_t { Own, Same, Count };
 
+using UpdateOf = Stage (*)(FuncRef &, const Expr &);
+
 struct BinaryOperator {
     const char *name, *reflected;  // the second for operands the other way round
     Binary apply;
     Beside integer = Beside::Same;
+    UpdateOf update = nullptr;  // of f[x] = f[x] + e
+    Binary of_bools = nullptr;  // by Halide's rules: of numbers of one bit
 };
+Expr differ(const WrittenExpr &a, const Expr &b) { return a != WrittenExpr(b, a.at); }
 const BinaryOperator binary_operators[] = {
-    {"__add__", "__radd__", [](const WrittenExpr &a, const Expr &b) { return a + b; }},
-    {"__sub__", "__rsub__", [](const WrittenExpr &a, const Expr &b) { return a - b; }},
-    {"__mul__", "__rmul__", [](const WrittenExpr &a, const Expr &b) { return a * b; }},
-    {"__truediv__", "__rtruediv__", [](const WrittenExpr &a, const Expr &b) { return a / b; }},
+    {"__add__", "__radd__", [](const WrittenExpr &a, const Expr &b) { return a + b; }, Beside::Same,
+     [](FuncRef &f, const Expr &e) { return f += e; }, differ},
+    {"__sub__", "__rsub__", [](const WrittenExpr &a, const Expr &b) { return a - b; }, Beside::Same,
+     [](FuncRef &f, const Expr &e) { return f -= e; }, differ},
+    {"__mul__", "__rmul__", [](const WrittenExpr &a, const Expr &b) { return a * b; }, Beside::Same,
+     [](FuncRef &f, const Expr &e) { return f *= e; },
+     [](const WrittenExpr &a, const Expr &b) { return a && b; }},
+    {"__truediv__", "__rtruediv__", [](const WrittenExpr &a, const Expr &b) { return a / b; },
+     Beside::Same, [](FuncRef &f, const Expr &e) { return f /= e; }},
     {"__floordiv__", "__rfloordiv__", floor_divide},
     {"__mod__", "__rmod__", [](const WrittenExpr &a, const Expr &b) { return a % b; }},
     {"__pow__", "__rpow__", [](const WrittenExpr &a, const Expr &b) { return pow(a, b, a.at); },
@@ -67,19 +77,34 @@ Expr beside(const Expr &other, const Operand &operand, Beside rule, const Locati
                                "beside it, which cannot hold it; cast one of them"));
 }
 
+Expr apply_operator(const BinaryOperator &op, const WrittenExpr &a, const Expr &b) {
+    const bool of_bools = op.of_bools && a.defined() && b.defined() && a.type().is_bool() &&
+                          b.type().is_bool() && follows_halide(a.at);
+    return of_bools ? op.of_bools(a, b) : op.apply(a, b);
+}
+
 }  // namespace
 
-void define_operators(nb::object type) {
+void define_operators(nb::object type, bool has_updates) {
     auto &c = static_cast<nb::class_<Expr> &>(
         type);  // only its def() is used, which knows no more than the scope
     for (const BinaryOperator &op : binary_operators) {
-        c.def(
-            op.name,
-            [&op](nb::handle a, const Operand &b) {
-                const WrittenExpr left(to_expr(a), here());
-                return op.apply(left, beside(left, b, op.integer, left.at));
-            },
-            nb::is_operator());
+        const auto apply = [&op](nb::handle a, const Operand &b) {
+            const WrittenExpr left(to_expr(a), here());
+            return apply_operator(op, left, beside(left, b, op.integer, left.at));
+        };
+        if (has_updates && op.update) {
+            c.def(
+                op.name,
+                [&op, apply](nb::handle a, const Operand &b) {
+                    nb::object update = pending_update(a, b, op.update);
+                    return update.is_valid() ? update : nb::cast(apply(a, b));
+                },
+                nb::is_operator(),
+                nb::sig(str("def ", op.name, "(self, arg: ExprLike, /) -> Expr").c_str()));
+        } else {
+            c.def(op.name, apply, nb::is_operator());
+        }
         if (!op.reflected) continue;
         c.def(
             op.reflected,
@@ -87,7 +112,7 @@ void define_operators(nb::object type) {
                 const Expr right = to_expr(a);
                 const Location at = here();
                 const Beside rule = op.integer == Beside::Count ? Beside::Own : op.integer;
-                return op.apply(WrittenExpr(beside(right, b, rule, at), at), right);
+                return apply_operator(op, WrittenExpr(beside(right, b, rule, at), at), right);
             },
             nb::is_operator());
     }

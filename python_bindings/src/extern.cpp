@@ -41,31 +41,38 @@ JITExtern to_jit_extern(nb::handle h) {
     return JITExtern(ExternCFunction(to_address(h), {}));
 }
 
+void define_extern(Func &f, const std::string &function, nb::handle params, nb::handle types,
+                   nb::handle dimensions, NameMangling mangling, DeviceAPI device) {
+    const Location at = here();
+    std::vector<ExternFuncArgument> args;
+    for (const nb::object &p : items(params)) args.push_back(to_argument(p));
+    std::vector<Type> list;
+    for (const nb::object &t : items(types)) list.push_back(to_type(t));
+    if (PyLong_Check(dimensions.ptr()))
+        return f.define_extern(function, args, list, nb::cast<int>(dimensions), mangling, device,
+                               at);
+    std::vector<Var> vars;
+    for (const nb::object &v : items(dimensions)) vars.push_back(to_var(v));
+    f.define_extern(function, args, list, vars, mangling, device, at);
+}
+
 }  // namespace
 
 void define_extern_stages(nb::class_<Func> &c) {
+    // Halide's names of the arguments are others, one for each form.
+    const std::pair<const char *, const char *> names[] = {{"types", "dimensions"},
+                                                           {"type", "dimensionality"},
+                                                           {"types", "dimensionality"},
+                                                           {"type", "arguments"},
+                                                           {"types", "arguments"}};
+    for (const auto &[types, dimensions] : names) {
+        c.def("define_extern", &define_extern, "function_name"_a, "params"_a, nb::arg(types),
+              nb::arg(dimensions), "mangling"_a = NameMangling::Default,
+              "device_api"_a = DeviceAPI::Host, docs::func::define_extern);
+    }
     c.def(
-         "define_extern",
-         [](Func &f, const std::string &function, nb::handle params, nb::handle types,
-            nb::handle dimensions, NameMangling mangling, DeviceAPI device) {
-             const Location at = here();
-             std::vector<ExternFuncArgument> args;
-             for (const nb::object &p : items(params)) args.push_back(to_argument(p));
-             std::vector<Type> list;
-             for (const nb::object &t : items(types)) list.push_back(to_type(t));
-             if (PyLong_Check(dimensions.ptr()))
-                 return f.define_extern(function, args, list, nb::cast<int>(dimensions), mangling,
-                                        device, at);
-             std::vector<Var> vars;
-             for (const nb::object &v : items(dimensions)) vars.push_back(to_var(v));
-             f.define_extern(function, args, list, vars, mangling, device, at);
-         },
-         "function_name"_a, "params"_a, "types"_a, "dimensions"_a,
-         "mangling"_a = NameMangling::Default, "device_api"_a = DeviceAPI::Host,
-         docs::func::define_extern)
-        .def(
-            "extern_function_name", [](const Func &f) { return f.extern_function_name(here()); },
-            docs::func::extern_function_name);
+        "extern_function_name", [](const Func &f) { return f.extern_function_name(here()); },
+        docs::func::extern_function_name);
 }
 
 template<typename C> void define_externs(nb::class_<C> &c) {

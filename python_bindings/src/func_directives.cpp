@@ -127,7 +127,7 @@ void define_storage(nb::class_<Func> &c) {
             [](Func &f, nb::args dims) -> Func & {
                 return f.reorder_storage(to_vars(dims), here());
             },
-            same, docs::func::reorder_storage)
+            "dims"_a, same, docs::func::reorder_storage)
         .def(
             "align_bounds",
             [](Func &f, const Var &v, const ExprLike &modulus, const ExprLike &remainder)

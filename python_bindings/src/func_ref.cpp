@@ -6,13 +6,17 @@
 namespace tessera::python {
 namespace {
 
-// f[x] += e of a Func without a definition, by Halide's rules: nothing is done before it is stored.
+// f[x] += e and f[x] + e of a Func without a definition, by Halide's rules: nothing is done before
+// it is stored.
 struct Update {
     FuncRef place;
     Expr value;
     Stage (*apply)(FuncRef &, const Expr &);
 
     void store(const FuncRef &at) const {
+        if (place.function()->defined())
+            throw CompileError(at.where(), str("this value is from when ", place.function()->name,
+                                               " had no definition; it has one now"));
         if (!at.equivalent_to(place))
             throw CompileError(at.where(),
                                str("an update of ", place.function()->name,
@@ -38,6 +42,13 @@ private:
 };
 
 }  // namespace
+
+nb::object pending_update(nb::handle place, const Operand &value,
+                          Stage (*apply)(FuncRef &, const Expr &)) {
+    const FuncRef &f = *nb::inst_ptr<FuncRef>(place);
+    if (f.function()->defined() || !follows_halide(here())) return {};
+    return nb::cast(Update{f, value, apply});
+}
 
 FuncRef place_of(const Func &f, nb::handle position) { return f(to_exprs(position), here()); }
 
@@ -128,7 +139,7 @@ void bind_func_refs(nb::module_ &m) {
                 element = to_expr(value);
             },
             "index"_a, "value"_a);
-    define_operators(ref);
+    define_operators(ref, true);
 }
 
 }  // namespace tessera::python

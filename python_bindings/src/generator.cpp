@@ -217,7 +217,7 @@ private:
     void declare_all() {
         const nb::object at = object.attr("_written");
         if (!at.is_none()) written = nb::cast<Location>(at);
-        const nb::object fields = object.attr("_fields")();
+        const nb::object fields = object.attr("_declared")();
         for (nb::handle pair : fields) declare(nb::cast<std::string>(pair[0]), nb::object(pair[1]));
     }
     void configure() override { call("_configure"); }
@@ -270,7 +270,7 @@ InputValue input_value(nb::handle given, const std::string &input) {
     return to_expr(given);
 }
 
-void bind_inputs(PythonGenerator &g, nb::handle values) {
+void bind_inputs(GeneratorBase &g, nb::handle values) {
     called_at(here(), [&] {
         g.configure_now();
         std::vector<InputValues> all;
@@ -290,7 +290,7 @@ void bind_inputs(PythonGenerator &g, nb::handle values) {
     });
 }
 
-void set_params(PythonGenerator &g, nb::handle params) {
+void set_params(GeneratorBase &g, nb::handle params) {
     for (nb::handle pair : params.attr("items")()) {
         const std::string name = nb::cast<std::string>(pair[0]);
         const nb::object value = pair[1];
@@ -342,11 +342,59 @@ int run_main(const std::vector<std::string> &arguments) {
     return run_generator_command(arguments, std::cout, std::cerr, PythonSource());
 }
 
-}  // namespace
+GeneratorContext context_of(const Target &target, const AutoschedulerParams &scheduler) {
+    return GeneratorContext(target.has_unknowns() ? get_target_from_environment() : target,
+                            scheduler);
+}
 
-void bind_generator(nb::module_ &m) {
-    nb::class_<Location>(m, "_Location");
-    m.def("_here", &here);
+// Defines what any generator does, in Python or C++, for those who call it.
+void bind_generator_base(nb::module_ &m) {
+    nb::class_<GeneratorBase>(m, "_GeneratorBase")
+        .def("name", [](const GeneratorBase &g) { return g.generator_name(); })
+        .def("target", &GeneratorBase::get_target)
+        .def("set_params",
+             [](GeneratorBase &g, nb::handle params) {
+                 called_at(here(), [&] { set_params(g, params); });
+             })
+        .def("configure_now",
+             [](GeneratorBase &g) { called_at(here(), [&] { g.configure_now(); }); })
+        .def("input_names",
+             [](const GeneratorBase &g) {
+                 std::vector<std::string> names;
+                 for (const GeneratorInput *i : g.generator_inputs())
+                     names.push_back(i->shape().name);
+                 return names;
+             })
+        .def("bind_inputs", &bind_inputs)
+        .def("pipeline",
+             [](GeneratorBase &g) {
+                 const Location at = here();
+                 nb::gil_scoped_release no_gil;
+                 return called_at(at, [&] { return g.get_scheduled_pipeline(); });
+             })
+        .def("funcs",
+             [](GeneratorBase &g) {
+                 called_at(here(), [&] { g.get_pipeline(); });
+                 nb::list all;
+                 for (const GeneratorOutput *o : g.generator_outputs()) {
+                     nb::list funcs;
+                     for (const Func &f : o->funcs()) funcs.append(nb::cast(f));
+                     all.append(o->shape().is_array ? nb::object(funcs) : nb::object(funcs[0]));
+                 }
+                 return all;
+             })
+        .def("arguments", &GeneratorBase::pipeline_arguments)
+        .def("compile_to_callable", [](GeneratorBase &g) {
+            const Location at = here();
+            nb::gil_scoped_release no_gil;
+            return called_at(at, [&] {
+                return g.get_scheduled_pipeline().compile_to_callable(g.pipeline_arguments(),
+                                                                      g.get_target(), at);
+            });
+        });
+}
+
+void bind_arguments(nb::module_ &m) {
     nb::class_<GeneratorArgument>(m, "GeneratorArgument", docs::generator::class_)
         .def(
             "name", [](const GeneratorArgument &a) { return a.shape().name; },
@@ -382,6 +430,9 @@ void bind_generator(nb::module_ &m) {
                 return known == ArgumentShape::open ? std::nullopt : std::optional(known);
             },
             docs::generator::dimensions);
+}
+
+void bind_output(nb::module_ &m) {
     nb::class_<OutputBuffer, Func>(m, "_OutputBuffer",
                                    "The Func of an output, whose buffer the caller passes.")
         .def(
@@ -408,8 +459,17 @@ void bind_generator(nb::module_ &m) {
                 return o.set_host_alignment(bytes, here());
             },
             "bytes"_a, nb::rv_policy::none, docs::output::set_host_alignment);
+}
 
-    nb::class_<PythonGenerator>(m, "_Generator")
+}  // namespace
+
+void bind_generator(nb::module_ &m) {
+    nb::class_<Location>(m, "_Location");
+    m.def("_here", &here);
+    bind_arguments(m);
+    bind_output(m);
+    bind_generator_base(m);
+    nb::class_<PythonGenerator, GeneratorBase>(m, "_Generator")
         .def("param", &PythonGenerator::param_value)
         .def("input", &PythonGenerator::input_value)
         .def("output", &PythonGenerator::output_value)
@@ -417,8 +477,6 @@ void bind_generator(nb::module_ &m) {
         .def("argument", &PythonGenerator::argument, nb::rv_policy::reference_internal)
         .def("add", [](PythonGenerator &g, const std::string &name,
                        nb::handle field) { called_at(here(), [&] { g.declare(name, field); }); })
-        .def("name", [](const PythonGenerator &g) { return g.generator_name(); })
-        .def("target", &PythonGenerator::get_target)
         .def("autoscheduler",
              [](const PythonGenerator &g) { return g.context().autoscheduler_params(); })
         .def("using_autoscheduler", &PythonGenerator::using_autoscheduler)
@@ -429,57 +487,22 @@ void bind_generator(nb::module_ &m) {
                      parts.push_back(PyUnicode_Check(m.ptr()) ? Expr(nb::cast<std::string>(m))
                                                               : to_expr(m));
                  g.add_requirement(WrittenExpr(condition.get(), here()), parts);
-             })
-        .def("set_params",
-             [](PythonGenerator &g, nb::handle params) {
-                 called_at(here(), [&] { set_params(g, params); });
-             })
-        .def("configure_now",
-             [](PythonGenerator &g) { called_at(here(), [&] { g.configure_now(); }); })
-        .def("input_names",
-             [](const PythonGenerator &g) {
-                 std::vector<std::string> names;
-                 for (const GeneratorInput *i : g.generator_inputs())
-                     names.push_back(i->shape().name);
-                 return names;
-             })
-        .def("bind_inputs", &bind_inputs)
-        .def("pipeline",
-             [](PythonGenerator &g) {
-                 const Location at = here();
-                 nb::gil_scoped_release no_gil;
-                 return called_at(at, [&] { return g.get_scheduled_pipeline(); });
-             })
-        .def("funcs",
-             [](PythonGenerator &g) {
-                 called_at(here(), [&] { g.get_pipeline(); });
-                 nb::list all;
-                 for (const GeneratorOutput *o : g.generator_outputs()) {
-                     nb::list funcs;
-                     for (const Func &f : o->funcs()) funcs.append(nb::cast(f));
-                     all.append(o->shape().is_array ? nb::object(funcs) : nb::object(funcs[0]));
-                 }
-                 return all;
-             })
-        .def("arguments", &PythonGenerator::pipeline_arguments)
-        .def("compile_to_callable", [](PythonGenerator &g) {
-            const Location at = here();
-            nb::gil_scoped_release no_gil;
-            return called_at(at, [&] {
-                return g.get_scheduled_pipeline().compile_to_callable(g.pipeline_arguments(),
-                                                                      g.get_target(), at);
-            });
-        });
+             });
     m.def(
         "_make_generator",
         [](nb::handle object, const std::string &name, const Target &target,
            const AutoschedulerParams &scheduler) {
             return called_at(here(), [&] {
-                const GeneratorBase::Construction construction(
-                    name,
-                    GeneratorContext(target.has_unknowns() ? get_target_from_environment() : target,
-                                     scheduler));
+                const GeneratorBase::Construction construction(name, context_of(target, scheduler));
                 return new PythonGenerator(object);
+            });
+        },
+        nb::rv_policy::take_ownership);
+    m.def(
+        "_make_registered",
+        [](const std::string &name, const Target &target, const AutoschedulerParams &scheduler) {
+            return called_at(here(), [&] {
+                return GeneratorRegistry::create(name, context_of(target, scheduler)).release();
             });
         },
         nb::rv_policy::take_ownership);

@@ -11,6 +11,11 @@ inline bool is_tail(nb::handle h) {
     return is_tuple(h) && !list.empty() && nb::isinstance<TailStrategy>(list[0]);
 }
 
+inline TailStrategy to_tail(nb::handle h) {
+    if (nb::isinstance<TailStrategy>(h)) return nb::cast<TailStrategy>(h);
+    refuse(h, str("a ", class_of(h), " is no TailStrategy, such as TailStrategy.RoundUp"));
+}
+
 // Holds what a directive for GPUs is given: loops, sizes, and then perhaps a tail and a device.
 struct GPUArguments {
     // Sizes stand after the loops, where there are some.

@@ -2,18 +2,19 @@
 #include "bindings.h"
 
 namespace tessera::python {
-namespace {
 
-void set(Param<> &p, nb::handle value) {
+void set_value(Param<> &p, nb::handle value) {
     const Location at = here();
     detail::set_scalar(*p.parameter(), p.type(),
                        number_bits(p.type(), value, [&] { return str("Param ", p.name()); }), at);
 }
 
-nb::object get(const Param<> &p) {
+nb::object value_of(const Param<> &p) {
     const uint64_t bits = detail::scalar_bits(*p.parameter(), p.type(), here());
     return number_at(p.type(), &bits, 0);
 }
+
+namespace {
 
 void bind_dimension(nb::module_ &m) {
     nb::class_<Dimension>(m, "Dimension", docs::dimension::class_)
@@ -150,11 +151,14 @@ void bind_params(nb::module_ &m) {
             "__init__",
             [](Param<> *p, const TypeLike &type, nb::handle name, nb::handle value, nb::handle min,
                nb::handle max) {
-                // The name may be left out: Param(type, value).
+                // The name may be left out: Param(type, value, min, max).
                 const bool is_named = nb::isinstance<nb::str>(name);
-                const nb::handle number = is_named || name.is_none() ? value : name;
+                if (!is_named && !name.is_none()) {
+                    if (!value.is_none()) max = std::exchange(min, value);
+                    value = name;
+                }
                 new (p) Param<>(type.get(), is_named ? nb::cast<std::string>(name) : "", here());
-                if (!number.is_none()) set(*p, number);
+                if (!value.is_none()) set_value(*p, value);
                 if (!min.is_none() || !max.is_none())
                     p->set_range(min.is_none() ? Expr() : to_expr(min),
                                  max.is_none() ? Expr() : to_expr(max), here());
@@ -163,8 +167,10 @@ void bind_params(nb::module_ &m) {
             "max"_a = nb::none(), docs::param::init)
         .def("name", &Param<>::name, docs::param::name)
         .def("type", &Param<>::type, docs::param::type)
-        .def("set", &set, "value"_a, docs::param::set)
-        .def("get", &get, docs::param::get)
+        .def(
+            "defined", [](const Param<> &) { return true; }, docs::param::defined)
+        .def("set", &set_value, "value"_a, docs::param::set)
+        .def("get", &value_of, docs::param::get)
         .def(
             "set_min_value", [](Param<> &p, const ExprLike &min) { p.set_min_value(min, here()); },
             "min"_a, docs::param::set_min_value)
@@ -189,6 +195,7 @@ void bind_params(nb::module_ &m) {
     define_operators(param);
     bind_dimension(m);
     bind_image_param(m);
+    bind_parameter(m);
 }
 
 }  // namespace tessera::python

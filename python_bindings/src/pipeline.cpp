@@ -21,7 +21,8 @@ std::optional<std::vector<int32_t>> as_sizes(nb::handle what) {
     for (Py_ssize_t i = 0; i < n; i++) {
         const nb::handle size =
             is_list ? PyList_GetItem(what.ptr(), i) : PyTuple_GetItem(what.ptr(), i);
-        if (!PyIndex_Check(size.ptr())) return {};
+        // Arrays have an index, too, for when they are of one element.
+        if (!PyIndex_Check(size.ptr()) || PySequence_Check(size.ptr())) return {};
         sizes.push_back(nb::cast<int32_t>(nb::int_(size)));
     }
     return sizes;
@@ -184,6 +185,7 @@ void define_running(nb::class_<Func> &c) { define_execution(c); }
 
 void bind_pipeline(nb::module_ &m) {
     nb::class_<Pipeline> c(m, "Pipeline", nb::dynamic_attr(), docs::pipeline::class_);
+    c.def(nb::init<>(), "Makes an undefined Pipeline.");
     c.def(
          "__init__",
          [](Pipeline *p, nb::handle outputs) {

@@ -36,11 +36,9 @@ template<typename C> C &tile(C &s, nb::args args, nb::kwargs kwargs) {
     const nb::object tail =
         given.take_or(given.has("tails") ? "tails" : "tail", nb::cast(TailStrategy::Auto));
     given.end();
-    std::vector<TailStrategy> tails(previous.size(), TailStrategy::Auto);
-    if (nb::isinstance<TailStrategy>(tail))
-        tails.assign(previous.size(), nb::cast<TailStrategy>(tail));
-    else
-        tails = nb::cast<std::vector<TailStrategy>>(tail);
+    std::vector<TailStrategy> tails;
+    for (const nb::object &t : items(tail)) tails.push_back(to_tail(t));
+    if (tails.size() == 1) tails.resize(previous.size(), tails[0]);
     return s.tile(previous, outers, inners, factors, tails, here());
 }
 
@@ -115,7 +113,8 @@ template<typename C> void define_directives(nb::class_<C> &c) {
             "old"_a, "new"_a, same, docs::directive::rename)
         .def(
             "reorder",
-            [](C &s, nb::args loops) -> C & { return s.reorder(all_loops(loops), here()); }, same,
+            [](C &s, nb::args loops) -> C & { return s.reorder(all_loops(loops), here()); },
+            "vars"_a, same,
             docs::directive::reorder)
         .def(
             "serial", [](C &s, const LoopVar &v) -> C & { return s.serial(v, here()); }, "var"_a,
@@ -149,13 +148,13 @@ template<typename C> void define_directives(nb::class_<C> &c) {
         .def(
             "never_partition",
             [](C &s, nb::args loops) -> C & { return s.never_partition(all_loops(loops), here()); },
-            same, docs::directive::never_partition)
+            "vars"_a, same, docs::directive::never_partition)
         .def(
             "always_partition",
             [](C &s, nb::args loops) -> C & {
                 return s.always_partition(all_loops(loops), here());
             },
-            same, docs::directive::always_partition)
+            "vars"_a, same, docs::directive::always_partition)
         .def(
             "atomic",
             [](C &s, bool override_test) -> C & { return s.atomic(override_test, here()); },

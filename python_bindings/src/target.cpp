@@ -1,3 +1,4 @@
+#include "base/dialect.h"
 #include "bindings.h"
 #include "docs/types.h"
 
@@ -61,6 +62,17 @@ void define_features(nb::class_<Target> &c) {
                     docs::target::validate_target_string);
 }
 
+// Returns true if the devices of this API have floats of 64 bits.
+bool has_doubles(const Target &t, DeviceAPI api) {
+    switch (api) {
+    case DeviceAPI::OpenCL: return t.has_feature(Target::CLDoubles);
+    case DeviceAPI::Metal:
+    case DeviceAPI::D3D12Compute:
+    case DeviceAPI::WebGPU: return false;
+    default: return true;
+    }
+}
+
 void define_machine(nb::class_<Target> &c) {
     c.def_rw("os", &Target::os, docs::target::os)
         .def_rw("arch", &Target::arch, docs::target::arch)
@@ -73,8 +85,9 @@ void define_machine(nb::class_<Target> &c) {
         .def(
             "supports_type",
             [](const Target &t, const TypeLike &type, DeviceAPI api) {
-                return api == DeviceAPI::None ? t.supports_type(type.get())
-                                              : t.supports_type(type.get(), api);
+                if (api == DeviceAPI::None) return t.supports_type(type.get());
+                const bool is_double = type.get().is_float() && type.get().bits() == 64;
+                return t.supports_type(type.get(), api) && (!is_double || has_doubles(t, api));
             },
             "type"_a, "device"_a = DeviceAPI::None, docs::target::supports_type)
         .def("get_required_device_api", &Target::get_required_device_api,
@@ -103,7 +116,11 @@ void bind_target(nb::module_ &m) {
             "__init__",
             [](Target *t, const std::string &text) {
                 const Location at = here();
-                called_at(at, [&] { new (t) Target(text); });
+                // By Halide's rules an empty text is this machine.
+                if (text.empty() && follows_halide(at))
+                    new (t) Target(get_host_target());
+                else
+                    new (t) Target(text, at);
             },
             "text"_a, docs::target::text)
         .def(nb::init<const Target &>(), "target"_a, docs::target::target)

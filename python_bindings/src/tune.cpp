@@ -232,6 +232,12 @@ void bind_search(nb::module_ &m) {
                 new (p) AutoschedulerParams(name, texts_of(options));
             },
             "name"_a = "", "options"_a = nb::dict())
+        .def(
+            "__init__",
+            [](AutoschedulerParams *p, const std::string &name, const nb::dict &extra) {
+                new (p) AutoschedulerParams(name, texts_of(extra));
+            },
+            "name"_a, "extra"_a)
         .def_rw("name", &AutoschedulerParams::name, docs::scheduler_params::name)
         .def_prop_rw(
             "extra",

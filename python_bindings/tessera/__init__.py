@@ -28,8 +28,8 @@ for _library in _glob.glob(_os.path.join(_os.path.dirname(__file__), "libtessera
 from . import _tessera
 from . import imageio as imageio
 from ._benchmark import Timing as Timing, autotune as autotune, benchmark as benchmark
-from ._errors import (CompileError as CompileError, Error as Error, InternalError as InternalError, RunError as RunError,
-                      Warning as Warning)
+from ._errors import (ArgumentError as ArgumentError, CompileError as CompileError, Error as Error,
+                      InternalError as InternalError, RunError as RunError, Warning as Warning)
 from ._tessera import *
 from ._tessera import (_ as _, _0 as _0, _1 as _1, _2 as _2, _3 as _3, _4 as _4, _5 as _5, _6 as _6, _7 as _7, _8 as _8,
                        _9 as _9)

@@ -1,4 +1,5 @@
 """Says what is wrong with the arguments of a call: which one, what came, and what is wanted."""
+import enum
 import operator
 import re
 
@@ -110,6 +111,16 @@ def _with_article(noun):
     return noun if noun == "None" or noun[0].isupper() and noun.endswith("s") else ("an " if noun[0] in "aeioAEIO" else "a ") + noun
 
 
+def _members(kind):
+    """Returns the names of an enum's values after a colon; nothing for what is no enum."""
+    known = getattr(_tessera, kind, None)
+    if not (isinstance(known, type) and issubclass(known, enum.Enum)):
+        return ""
+    names = [member.name for member in known]
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return ": " + ", ".join(names[:12]) + more
+
+
 def _wanted(kind):
     """Returns what a signature calls this in words."""
     words = []
@@ -122,7 +133,7 @@ def _wanted(kind):
         elif k.startswith("tuple["):
             words.append("a tuple of " + k[6:-1])
         else:
-            words.append(_with_article(k))
+            words.append(_with_article(k) + _members(k))
     return " or ".join(words)
 
 
@@ -175,11 +186,53 @@ def _try(parameters, more_by_position, more_by_name, args, kwargs):
     return fitting, None
 
 
+def _name(function):
+    """Returns what a function is called: Func.split, but Func for its constructor, and Func[] for __getitem__."""
+    owner, _, name = function.__qualname__.rpartition(".")
+    if name == "__init__":
+        return owner
+    return f"{owner}[]" if name in ("__getitem__", "__setitem__") else function.__qualname__
+
+
+def _find(culprit, value, depth=2):
+    """Returns ", item 1" where a list has the culprit there, "" where it is the value itself, and else None."""
+    if value is culprit:
+        return ""
+    if depth and isinstance(value, (list, tuple)):
+        for i, item in enumerate(value):
+            found = _find(culprit, item, depth - 1)
+            if found is not None:
+                return f", item {i}{found}"
+    return None
+
+
+def _which(parameters, rest, at):
+    """Returns "argument 1 (tail)" for a position or a keyword; `rest` is what the arguments after the named ones are called."""
+    names = [p.name for p in parameters]
+    if isinstance(at, str):
+        return f"argument {names.index(at)} ({at})" if at in names else f"argument {at}"
+    name = names[at] if at < len(names) else rest
+    return f"argument {at} ({name})" if name else f"argument {at}"
+
+
+def blame(function, is_method, args, kwargs, error):
+    """Returns the text of an error about an object, its culprit, after the function and the argument that this is (in)."""
+    parameters, rest = [], None
+    for signature, *_ in function.__nb_signature__:
+        parameters, more, _ = _parameters(signature, is_method)
+        rest = re.search(r"[(\s]\*(?!args\b)(\w+)", signature)
+        if (more or len(args) <= len(parameters)) and all(name in (p.name for p in parameters) for name in kwargs):
+            break
+    for at, value in [*enumerate(args), *kwargs.items()]:
+        found = _find(error.culprit, value)
+        if found is not None:
+            return f"{_name(function)}: {_which(parameters, rest and rest[1], at)}{found}: {error}"
+    return f"{_name(function)}: {error}"
+
+
 def explain(function, is_method, args, kwargs):
     """Returns what is wrong with the arguments, for that overload which most of them fit; None where nothing is found."""
-    name = function.__name__
-    if name == "__init__":
-        name = function.__qualname__.split(".")[-2]
+    name = _name(function)
     best = None
     for signature, *_ in function.__nb_signature__:
         fitting, wrong = _try(*_parameters(signature, is_method), args, kwargs)

@@ -71,6 +71,10 @@ class CompileError(Error, ValueError):
     """
 
 
+class ArgumentError(Error, TypeError, ValueError):
+    """An argument of a call is not what the function takes."""
+
+
 class RunError(Error, RuntimeError):
     """A compiled pipeline failed when it ran: a buffer does not fit, for example.
 

@@ -30,10 +30,14 @@ import traceback
 from typing import Any, Callable, NoReturn, Optional, Sequence, Union
 
 from . import _tessera
-from ._errors import Error
+from ._arginfo import ArgInfo as ArgInfo, ArgInfoDirection as ArgInfoDirection, ArgInfoKind as ArgInfoKind
+from ._errors import ArgumentError, Error
 from ._tessera import AutoschedulerParams, Target, Type
 
 __all__ = [
+    "ArgInfo",
+    "ArgInfoDirection",
+    "ArgInfoKind",
     "Generator",
     "GeneratorContext",
     "GeneratorParam",
@@ -43,7 +47,9 @@ __all__ = [
     "OutputBuffer",
     "OutputFunc",
     "OutputScalar",
+    "active_generator_context",
     "alias",
+    "call_generator",
     "create_callable_from_generator",
     "generator",
     "main",
@@ -117,6 +123,7 @@ class _Argument(_Field):
     """An input or output. What is None is open: configure(), or name.type= and name.dim= of the command line, say it."""
 
     is_output = False
+    kind = ""
 
     def __init__(
         self, type: Any = None, dimensions: Optional[int] = None, count: Union[int, str, None] = None
@@ -252,8 +259,13 @@ class GeneratorContext:
     _of_thread = threading.local()
 
     def __init__(
-        self, target: Union[Target, str, None] = None, autoscheduler: Union[AutoschedulerParams, str, None] = None
+        self,
+        target: Union[Target, str, None] = None,
+        autoscheduler: Union[AutoschedulerParams, str, None] = None,
+        *,
+        autoscheduler_params: Optional[AutoschedulerParams] = None,  # Halide's name of it
     ) -> None:
+        autoscheduler = autoscheduler_params if autoscheduler is None else autoscheduler
         target = Target(target) if isinstance(target, str) else target
         self._target = _tessera.get_target_from_environment() if target is None else target
         if isinstance(autoscheduler, str):
@@ -301,6 +313,11 @@ class GeneratorContext:
         return cls._stack()[-1] if cls._stack() else cls()
 
 
+def active_generator_context() -> GeneratorContext:
+    """Returns the GeneratorContext of the innermost `with` of this thread, or that of this machine."""
+    return GeneratorContext.current()
+
+
 class Generator:
     """The base that @generator gives a class. Parameters, inputs and outputs are its attributes.
 
@@ -320,16 +337,28 @@ class Generator:
     _core: Any
     _values: dict[str, Any]
     _added: dict[str, _Field]
+    _given: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})  # the inputs that call() passes
 
     def __init__(
         self, generator_params: Optional[dict[str, Any]] = None, context: Optional[GeneratorContext] = None
     ) -> None:
+        self._make(generator_params, context, (), {})
+
+    def _make(
+        self,
+        generator_params: Optional[dict[str, Any]],
+        context: Optional[GeneratorContext],
+        inputs: tuple[Any, ...],
+        by_name: dict[str, Any],
+    ) -> None:
+        params = _texts(generator_params)
+        self.__dict__["_given"] = inputs, by_name
         context = context or GeneratorContext.current()
         self._begin(None)
         self._begin(
             _tessera._make_generator(self, self._name or type(self).__name__, context.target(), context.autoscheduler_params())
         )
-        self._core.set_params({name: _text(value) for name, value in (generator_params or {}).items()})
+        self._core.set_params(params)
 
     # ---- For the user's methods ----
 
@@ -460,20 +489,21 @@ class Generator:
         >>> Scale.call(a, offset=1, generator_params={"factor": 5}).realize([3, 2]).numpy().tolist()
         [[1, 6, 11], [16, 21, 26]]
         """
-        made = cls(generator_params)
-        made._core.configure_now()
-        names = made._core.input_names()
-        given = list(inputs)
-        for name in names[len(inputs) :]:
-            if name not in by_name:
-                raise TypeError(f"{made._core.name()}: the input {name} is missing; it has {', '.join(names)}")
-            given.append(by_name.pop(name))
-        if by_name or len(given) > len(names):
-            extra = f"no input {next(iter(by_name))}" if by_name else f"{len(names)} inputs, not {len(given)}"
-            raise TypeError(f"{made._core.name()} has {extra}; it has {', '.join(names)}")
-        made._core.bind_inputs(given)
-        funcs = made._core.funcs()
-        return funcs[0] if len(funcs) == 1 else tuple(funcs)
+        made = cls.__new__(cls)
+        made._make(generator_params, None, inputs, by_name)
+        return _outputs_of(made._core, inputs, by_name)
+
+    def arginfos(self) -> list[ArgInfo]:
+        """Returns an ArgInfo for each input and each output, in the order of their declarations."""
+        self._core_or_refuse().configure_now()
+        kinds = {"scalar": ArgInfoKind.Scalar, "func": ArgInfoKind.Function, "buffer": ArgInfoKind.Buffer}
+        infos = []
+        for name, field in self._arguments():
+            known = self._core_or_refuse().argument(name)
+            dimensions = known.dimensions()
+            direction = ArgInfoDirection.Output if field.is_output else ArgInfoDirection.Input
+            infos.append(ArgInfo(name, direction, kinds[field.kind], known.types(), -1 if dimensions is None else dimensions))
+        return infos
 
     def compile_to_callable(self) -> _tessera.Callable:
         """Returns the pipeline, compiled for this process: a Callable of the inputs and outputs.
@@ -525,11 +555,38 @@ class Generator:
                     del fields[name]
         return list(fields.items())
 
+    def _declared(self) -> list[tuple[str, _Field]]:
+        """Returns the declarations of this instance."""
+        declared: list[tuple[str, _Field]] = []
+        position = 0
+        for name, field in self._fields():
+            if isinstance(field, _Argument) and not field.is_output:
+                field = self._as_given(name, field, position)
+                position += 1
+            declared.append((name, field))
+        return declared
+
+    def _as_given(self, name: str, field: _Argument, position: int) -> _Argument:
+        """Returns the input as the caller's value makes it: a Func for a buffer is one in generate(), and a number has a type."""
+        inputs, by_name = self._given
+        value = inputs[position] if position < len(inputs) else by_name.get(name)
+        if isinstance(field, InputScalar) and not field.types and field.count is None and value is not None:
+            number = InputScalar(_tessera.Expr(value).type(), field.default, field.min, field.max)
+            number.name = name
+            return number
+        if field.kind != "buffer" or field.count is not None or not isinstance(value, _tessera.Func):
+            return field
+        func = InputFunc(field.types, field.dimensions)
+        func.name = name
+        return func
+
     def _add(self, name: str, field: _Argument, wanted: type[_Argument], what: str) -> None:
         if not isinstance(field, wanted) or (wanted is _Argument and field.is_output):
             raise TypeError(f"add: {field!r} is not {what}")
         if hasattr(type(self), name):
             raise AttributeError(f"{type(self).__name__} has an attribute {name} already")
+        if not field.is_output:
+            field = self._as_given(name, field, sum(not f.is_output for _, f in self._arguments()))
         field.name = name
         self._core_or_refuse().add(name, field)
         self._added[name] = field
@@ -559,7 +616,7 @@ class Generator:
         self._core.assign(name, value)
 
     def _arguments(self) -> list[tuple[str, _Argument]]:
-        declared = [*self._fields(), *self._added.items()]
+        declared = [*self._declared(), *self._added.items()]
         return [(name, field) for name, field in declared if isinstance(field, _Argument)]
 
     def _generate(self) -> None:
@@ -576,6 +633,57 @@ class Generator:
     def _schedule(self) -> None:
         with self.context():
             self.schedule()
+
+
+def _outputs_of(core: Any, inputs: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
+    """Passes inputs, in order and by name, and returns the outputs: a Func, or a tuple of them."""
+    core.configure_now()
+    names = core.input_names()
+    given, by_name = list(inputs), dict(by_name)
+    for name in names[len(inputs) :]:
+        if name not in by_name:
+            raise ArgumentError(f"{core.name()}: the input {name} is missing; it has {', '.join(names)}")
+        given.append(by_name.pop(name))
+    if by_name or len(given) > len(names):
+        extra = f"no input {next(iter(by_name))}" if by_name else f"{len(names)} inputs, not {len(given)}"
+        raise ArgumentError(f"{core.name()} has {extra}; it has {', '.join(names)}")
+    core.bind_inputs(given)
+    funcs = core.funcs()
+    return funcs[0] if len(funcs) == 1 else tuple(funcs)
+
+
+def _texts(generator_params: Optional[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the values of parameters as the command line takes them."""
+    if generator_params is not None and not hasattr(generator_params, "items"):
+        raise ArgumentError(f"generator_params: a {type(generator_params).__name__}; wanted a dict of names and values")
+    return {name: _text(value) for name, value in (generator_params or {}).items()}
+
+
+def call_generator(name: str, *inputs: Any, generator_params: Optional[dict[str, Any]] = None, **by_name: Any) -> Any:
+    """Returns the outputs, as Generator.call() does, of the generator of this name: in Python, or in C++ of a plugin."""
+    if name in _registered:
+        cls, given = _registered[name]
+        return cls.call(*inputs, generator_params={**given, **_texts(generator_params)}, **by_name)
+    context = GeneratorContext.current()
+    core = _tessera._make_registered(name, context.target(), context.autoscheduler_params())
+    core.set_params(_texts(generator_params))
+    return _outputs_of(core, inputs, by_name)
+
+
+def _fill_stub(module: Any, name: str) -> None:
+    """Gives the Python module of a generator in C++ its functions."""
+
+    def call(*inputs: Any, generator_params: Optional[dict[str, Any]] = None, **by_name: Any) -> Any:
+        return call_generator(name, *inputs, generator_params=generator_params, **by_name)
+
+    def create_callable(
+        context: Union[GeneratorContext, Target, None] = None, generator_params: Optional[dict[str, Any]] = None
+    ) -> _tessera.Callable:
+        return create_callable_from_generator(context or GeneratorContext.current(), name, generator_params)
+
+    call.__doc__ = f"Returns the outputs of the generator {name} as Funcs, one or a tuple, of these inputs."
+    create_callable.__doc__ = f"Returns the pipeline of the generator {name}, compiled for this process."
+    module.call, module.create_callable = call, create_callable
 
 
 def _default_name(cls: type) -> str:
@@ -641,7 +749,7 @@ def create_callable_from_generator(
     """
     if not isinstance(context, GeneratorContext):
         context = GeneratorContext(context)
-    params = {param: _text(value) for param, value in (generator_params or {}).items()}
+    params = _texts(generator_params)
     if name in _registered:
         cls, given = _registered[name]
         return cls({**given, **params}, context).compile_to_callable()

@@ -110,7 +110,6 @@ EXCEPTIONS = {
     "Pipeline.program": COMPILER,
     "Pipeline.lowered": COMPILER,
     "Pipeline.target_program": COMPILER,
-    "Param.parameter": COMPILER,
     "OutputImageParam.parameter": COMPILER,
     "Param.static_type": CPP,
     "RDom.domain": COMPILER,

@@ -694,35 +694,3 @@ def test_images(tmp_path):
     assert (hl.imageio.copy_to_planar(interleaved) == image).all()
     hl.imageio.imwrite(path, interleaved)
     assert (hl.imageio.imread(path) == image).all()
-
-
-def test_generators_have_the_names_that_they_have_there():
-    program = """if True:
-        import numpy as np
-        import tessera.halide as hl
-        x, y = hl.Var("x"), hl.Var("y")
-
-        @hl.alias(brighten_twice={"factor": 2})
-        @hl.generator("brighten_there")
-        class Brighten:
-            factor = hl.GeneratorParam(1)
-            input = hl.InputBuffer(hl.UInt(8), 2)
-            offset = hl.InputScalar(hl.UInt(8))
-            output = hl.OutputBuffer(hl.UInt(8), 2)
-
-            def generate(g):
-                g.output[x, y] = g.input[x, y] * hl.u8(g.factor) + g.offset
-                g.output.vectorize(x, g.natural_vector_size(hl.UInt(8)))
-
-        a = np.full((40, 64), 7, np.uint8)
-        with hl.GeneratorContext(hl.get_jit_target_from_environment()):
-            f = Brighten.call(hl.Buffer(a), hl.u8(3), generator_params={"factor": 4})
-            assert f.realize([64, 40])[5, 6] == 31
-            c = Brighten({"factor": 2}).compile_to_callable()
-        out = np.zeros_like(a)
-        c(a, 1, out)
-        assert (out == 15).all()
-        print("done")
-        """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "done\n", done.stderr

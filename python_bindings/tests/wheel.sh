@@ -21,7 +21,7 @@ print(f"{os.path.basename(wheel)}: {size:.1f} MB, {len(names)} files")
 assert "-cp310-abi3-linux_" in wheel, "one wheel for all versions of Python from 3.10 on"
 assert size < 60, f"{size} MB"
 assert sum("libtessera.so" in name for name in names) == 1, "one library, without copies of other names"
-for wanted in ("tessera/_tessera.abi3.so", "tessera/py.typed", "tessera/_tessera/__init__.pyi"):
+for wanted in ("tessera/_tessera.abi3.so", "tessera/py.typed", "tessera/_tessera/__init__.pyi", "tessera/halide/imageio.py"):
     assert wanted in names, f"{wanted} is not there"
 CHECK
 "$python" -m venv "$folder/environment"

@@ -52,6 +52,24 @@ inline constexpr char make_interleaved[] =
 ((3, 480, 640), 3, 1)
 )doc";
 
+inline constexpr char make_bounds_query[] =
+    R"doc(Makes a Buffer that has a shape and no memory: extents are given dimension 0 first.
+
+A Callable that is given one computes nothing: it sets the mins and extents of such Buffers to what it would use of them.
+
+>>> ts.Buffer.make_bounds_query(ts.Float(32), [8, 4]).shape
+(4, 8)
+)doc";
+
+inline constexpr char numpy_view[] =
+    R"doc(Returns a NumPy array of the same memory, whose last axis is dimension 0.
+
+With reverse_axes=False its axes are in the order of the dimensions.
+
+>>> b.numpy_view().shape, b.numpy_view(reverse_axes=False).shape
+((2, 3), (3, 2))
+)doc";
+
 inline constexpr char make_with_shape_of[] =
     R"doc(Allocates memory of the type, extents, mins and order of strides of another Buffer.
 

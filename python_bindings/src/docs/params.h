@@ -34,6 +34,12 @@ inline constexpr char type[] = R"doc(Returns the Type of the number.
 int32
 )doc";
 
+inline constexpr char defined[] = R"doc(Returns True, as a Param always stands for a number.
+
+>>> p.defined()
+True
+)doc";
+
 inline constexpr char set[] =
     R"doc(Sets the value for the runs that follow; TypeError if the type has no such value.
 

@@ -3,7 +3,7 @@
 The classes are those of `tessera`. A module (or notebook) that uses a name of this one follows Halide's rules where
 these differ (docs/coming_from_halide.md lists them), unless it imports `tessera` itself, too: then Tessera's hold. Its
 variable `__tessera_dialect__` says which, "halide" or "tessera", and may be set. Other modules of the process keep
-theirs.
+theirs. A program that says `import halide` runs where `sys.modules["halide"]` is this module.
 
 >>> import tessera.halide as hl
 >>> x, f = hl.Var("x"), hl.Func("f")
@@ -26,7 +26,7 @@ if _typing.TYPE_CHECKING:
 _SAME = """
     Argument ArgumentEstimates ArgumentKind AutoschedulerParams AutoSchedulerResults Buffer BufferDimension Callable
     Dimension EvictionKey Expr ExternFuncArgument Func FuncRef FuncTupleElementRef ImageParam LoopLevel Module
-    OutputImageParam Param Pipeline RDom RVar Range Stage Target Type Var VarOrRVar
+    OutputImageParam Param Parameter Pipeline RDom RVar Range Stage Target Type Var VarOrRVar
     DeviceAPI LinkageType LoopAlignStrategy MemoryType NameMangling OutputFileType Partition PrefetchBoundStrategy
     StmtOutputFormat TailStrategy TargetArch TargetFeature TargetOS TargetProcessorTune TypeCode
     JITExtern JITUserContext
@@ -45,14 +45,14 @@ _SAME = """
     target_arch_is target_os_is target_bits target_has_feature target_natural_vector_size
     lambda_func funcs vars evaluate evaluate_may_gpu user_context_value
     get_host_target get_target_from_environment get_jit_target_from_environment target_feature_for_device_api
-    host_supports_target_device load_plugin link_modules compile_standalone_runtime
+    host_supports_target_device link_modules compile_standalone_runtime
     BoundaryConditions
     _ _0 _1 _2 _3 _4 _5 _6 _7 _8 _9
 """.split()
 # Names of generators.
 _GENERATOR = """
-    Generator GeneratorContext GeneratorParam InputBuffer InputScalar OutputBuffer OutputScalar alias generator main
-    create_callable_from_generator
+    ArgInfo ArgInfoDirection ArgInfoKind Generator GeneratorContext GeneratorParam InputBuffer InputScalar OutputBuffer
+    OutputScalar active_generator_context alias generator main create_callable_from_generator
 """.split()
 
 
@@ -76,6 +76,30 @@ def install_dir():
     return _os.path.dirname(_os.path.abspath(__file__))
 
 
+class Tuple(tuple):
+    """The values of a Func: a tuple of expressions, of a list of them or of f[x, y]."""
+
+    def __new__(cls, values):
+        return super().__new__(cls, (_tessera.Expr(value) for value in values))
+
+
+class Derivative:
+    """Is what propagate_adjoints() would return, which is refused."""
+
+    def __init__(self, *args, **kwargs):
+        raise _tessera.CompileError("Derivative: there are no derivatives yet")
+
+
+# Halide's plugins whose autoschedulers Tessera answers to by itself.
+_PLUGINS = ("autoschedule_mullapudi2016", "autoschedule_adams2019", "autoschedule_li2018")
+
+
+def load_plugin(name):
+    """Loads a shared library for good, which adds autoschedulers; Halide's own need none and are there already."""
+    if _os.path.basename(name).removeprefix("lib").removesuffix(".so") not in _PLUGINS:
+        _tessera.load_plugin(name)
+
+
 def _refused(name, why):
     def function(*args, **kwargs):
         raise _tessera.CompileError(f"{name}: {why}")
@@ -97,13 +121,16 @@ _own = {
     "memoize_tag": memoize_tag,
     "install_dir": install_dir,
     "imageio": imageio,
+    "Tuple": Tuple,
+    "Derivative": Derivative,
+    "load_plugin": load_plugin,
     "propagate_adjoints": _refused("propagate_adjoints", "there are no derivatives yet"),
 }
 for _name in ("serialize_pipeline", "deserialize_pipeline", "deserialize_parameters"):
     _own[_name] = _refused(_name, "pipelines are not written to files yet; schedule_as_json() keeps a schedule")
 
 # Names are looked up by __getattr__(), which so knows who uses them.
-del memoize_tag, install_dir, imageio
+del memoize_tag, install_dir, imageio, Tuple, Derivative, load_plugin
 
 __all__ = [name for name in [*_SAME, *_GENERATOR, *_own] if not name.startswith("_")]
 

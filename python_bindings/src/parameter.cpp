@@ -1,0 +1,185 @@
+#include "bindings.h"
+
+// Halide's Parameter: a Param or an ImageParam, where a program does not say which.
+namespace tessera::python {
+namespace {
+
+using program::ParameterRef;
+
+struct Parameter {
+    ParameterRef of;
+
+    const program::Parameter &get() const { return *of; }
+    Param<> number() const {
+        if (!of->is_buffer) return Param<>(of);
+        throw CompileError(here(), str("the parameter ", of->name, " is a buffer and no number"));
+    }
+    ImageParam buffer() const {
+        if (of->is_buffer) return ImageParam(of);
+        throw CompileError(here(), str("the parameter ", of->name, " is a number and no buffer"));
+    }
+    program::DimensionConstraint &dimension(int i) const {
+        buffer();
+        if (i >= 0 && i < of->dimensions) return of->constraints[size_t(i)];
+        throw CompileError(here(), str("the parameter ", of->name, " has ", of->dimensions,
+                                       " dimensions; there is none of number ", i));
+    }
+};
+
+void make(Parameter *p, const Type &type, bool is_buffer, int dimensions, const std::string &name) {
+    const Location at = here();
+    if (!is_buffer && dimensions != 0)
+        throw CompileError(at, str("the parameter ", name, " is a number and has dimensions"));
+    new (p) Parameter{is_buffer ? ImageParam(type, dimensions, name, at).parameter()
+                                : Param<>(type, name, at).parameter()};
+}
+
+// What the caller says of one dimension; an undefined Expr where nothing is said.
+struct Constraint {
+    const char *get, *set;
+    Expr program::DimensionConstraint::*member;
+    Dimension (*apply)(Dimension &, const Expr &, const Location &);
+};
+const Constraint constraints[] = {
+    {"min_constraint", "set_min_constraint", &program::DimensionConstraint::min,
+     [](Dimension &d, const Expr &e, const Location &at) { return d.set_min(e, at); }},
+    {"extent_constraint", "set_extent_constraint", &program::DimensionConstraint::extent,
+     [](Dimension &d, const Expr &e, const Location &at) { return d.set_extent(e, at); }},
+    {"stride_constraint", "set_stride_constraint", &program::DimensionConstraint::stride,
+     [](Dimension &d, const Expr &e, const Location &at) { return d.set_stride(e, at); }},
+};
+
+void define_constraints(nb::class_<Parameter> &c) {
+    for (const Constraint &k : constraints) {
+        c.def(
+            k.get, [&k](const Parameter &p, int i) { return p.dimension(i).*k.member; },
+            "dimension"_a);
+        c.def(
+            k.set,
+            [&k](const Parameter &p, int i, const ExprLike &e) {
+                const Location at = here();
+                Dimension d = p.buffer().dim(i, at);
+                k.apply(d, e, at);
+            },
+            "dimension"_a, "value"_a);
+    }
+    c.def(
+         "min_constraint_estimate",
+         [](const Parameter &p, int i) { return p.dimension(i).min_estimate; }, "dimension"_a)
+        .def(
+            "extent_constraint_estimate",
+            [](const Parameter &p, int i) { return p.dimension(i).extent_estimate; }, "dimension"_a)
+        .def(
+            "set_min_constraint_estimate",
+            [](const Parameter &p, int i, const ExprLike &e) {
+                p.dimension(i).min_estimate = e.get();
+            },
+            "dimension"_a, "value"_a)
+        .def(
+            "set_extent_constraint_estimate",
+            [](const Parameter &p, int i, const ExprLike &e) {
+                p.dimension(i).extent_estimate = e.get();
+            },
+            "dimension"_a, "value"_a)
+        .def(
+            "set_host_alignment",
+            [](const Parameter &p, int bytes) { p.buffer().set_host_alignment(bytes, here()); },
+            "bytes"_a)
+        .def("host_alignment",
+             [](const Parameter &p) { return p.buffer().host_alignment(here()); });
+}
+
+void define_number(nb::class_<Parameter> &c) {
+    c.def(
+         "scalar", [](const Parameter &p) { return value_of(p.number()); },
+         "Returns the number that was set.")
+        .def(
+            "set_scalar",
+            [](const Parameter &p, nb::handle value) {
+                Param<> number = p.number();
+                set_value(number, value);
+            },
+            "value"_a)
+        .def(
+            "set_scalar",
+            [](const Parameter &p, const TypeLike &type, nb::handle value) {
+                Param<> number = p.number();
+                if (type.get() != number.type())
+                    throw CompileError(here(), str("the parameter ", number.name(), " is a ",
+                                                   number.type(), " and no ", type.get()));
+                set_value(number, value);
+            },
+            "type"_a, "value"_a)
+        .def("scalar_expr", [](const Parameter &p) { return Expr(p.number()); })
+        .def(
+            "set_min_value",
+            [](const Parameter &p, const ExprLike &e) { p.number().set_min_value(e, here()); },
+            "min"_a)
+        .def(
+            "set_max_value",
+            [](const Parameter &p, const ExprLike &e) { p.number().set_max_value(e, here()); },
+            "max"_a)
+        .def("min_value", [](const Parameter &p) { return p.number().min_value(); })
+        .def("max_value", [](const Parameter &p) { return p.number().max_value(); })
+        .def(
+            "set_estimate",
+            [](const Parameter &p, const ExprLike &e) { p.number().set_estimate(e.get(), here()); },
+            "value"_a)
+        .def("estimate", [](const Parameter &p) { return p.number().estimate(); });
+}
+
+}  // namespace
+
+void bind_parameter(nb::module_ &m) {
+    nb::class_<Parameter> c(m, "Parameter",
+                            "A Param or an ImageParam, where a program does not say which.");
+    c.def(
+         "__init__",
+         [](Parameter *p, const TypeLike &type, bool is_buffer, int dimensions,
+            const std::string &name) { make(p, type.get(), is_buffer, dimensions, name); },
+         "type"_a, "is_buffer"_a, "dimensions"_a, "name"_a = "")
+        .def(
+            "__init__", [](Parameter *p, const Parameter &other) { new (p) Parameter(other); },
+            "other"_a, "Is the same parameter.")
+        .def(
+            "__init__",
+            [](Parameter *p, const Param<> &number) { new (p) Parameter{number.parameter()}; },
+            "number"_a)
+        .def(
+            "__init__",
+            [](Parameter *p, const ImageParam &image) { new (p) Parameter{image.parameter()}; },
+            "image"_a)
+        .def("type", [](const Parameter &p) { return p.get().type; })
+        .def("dimensions", [](const Parameter &p) { return p.get().dimensions; })
+        .def("name", [](const Parameter &p) { return p.get().name.text(); })
+        .def("is_buffer", [](const Parameter &p) { return p.get().is_buffer; })
+        .def("defined", [](const Parameter &) { return true; })
+        .def(
+            "same_as",
+            [](const Parameter &p, const Parameter &o) { return p.of.get() == o.of.get(); },
+            "other"_a)
+        .def(
+            "buffer", [](const Parameter &p) { return p.buffer().get(here()); },
+            "Returns the Buffer that was set.")
+        .def(
+            "set_buffer",
+            [](const Parameter &p, nb::handle buffer) {
+                ImageParam image = p.buffer();
+                image.set(to_buffer(buffer, [&] { return str("Parameter ", image.name()); }),
+                          here());
+            },
+            "buffer"_a)
+        .def("_to_argument", [](const Parameter &p) { return Argument(p.of); })
+        .def("__repr__", [](const Parameter &p) {
+            return str("<Parameter ", p.of->name, ": ", p.of->type, ">");
+        });
+    define_constraints(c);
+    define_number(c);
+    nb::object param = m.attr("Param"), image = m.attr("ImageParam");
+    static_cast<nb::class_<Param<>> &>(param).def(
+        "parameter", [](const Param<> &p) { return Parameter{p.parameter()}; });
+    static_cast<nb::class_<ImageParam> &>(image).def(
+        "parameter", [](const ImageParam &p) { return Parameter{p.parameter()}; });
+}
+
+}  // namespace tessera::python
