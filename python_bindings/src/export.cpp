@@ -389,7 +389,7 @@ void define_export(nb::class_<Buffer<>> &c) {
                 const nb::object array = as_numpy(self);
                 return reverse_axes ? array : nb::object(array.attr("T"));
             },
-             "reverse_axes"_a = true, docs::buffer::numpy_view)
+            "reverse_axes"_a = true, docs::buffer::numpy_view)
         .def("numpy", &as_numpy, docs::buffer::numpy)
         .def(
             "torch",

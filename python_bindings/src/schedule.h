@@ -114,8 +114,7 @@ template<typename C> void define_directives(nb::class_<C> &c) {
         .def(
             "reorder",
             [](C &s, nb::args loops) -> C & { return s.reorder(all_loops(loops), here()); },
-            "vars"_a, same,
-            docs::directive::reorder)
+            "vars"_a, same, docs::directive::reorder)
         .def(
             "serial", [](C &s, const LoopVar &v) -> C & { return s.serial(v, here()); }, "var"_a,
             same, docs::directive::serial)
