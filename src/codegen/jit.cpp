@@ -1,4 +1,5 @@
 #include "base/large_stack.h"
+#include "base/thread_context.h"
 #include "codegen/compile.h"
 #include "codegen/llvm/architecture.h"
 #include "codegen/llvm_errors.h"
@@ -75,8 +76,10 @@ JitObjects make_objects(const ir::Module &module, const Target &target, const Op
         }
         std::vector<std::future<Object>> running;
         for (const std::string &part : parts) {
-            running.push_back(
-                std::async(std::launch::async, [&] { return make_object(part, target, options); }));
+            running.push_back(std::async(std::launch::async, [&, here = ThreadContext()] {
+                here.take_over();
+                return make_object(part, target, options);
+            }));
         }
         for (auto &r : running) objects.files.push_back(r.get());
     });
