@@ -85,7 +85,7 @@ void define_operators(nb::object type) {
             op.reflected,
             [&op](nb::handle a, const Operand &b) {
                 const Expr right = to_expr(a);
-                const Location at = here();
+                const Here at = here();
                 const Beside rule = op.integer == Beside::Count ? Beside::Own : op.integer;
                 return op.apply(WrittenExpr(beside(right, b, rule, at), at), right);
             },

@@ -446,7 +446,7 @@ void bind_generator(nb::module_ &m) {
         .def("bind_inputs", &bind_inputs)
         .def("pipeline",
              [](PythonGenerator &g) {
-                 const Location at = here();
+                 const Here at = here();
                  nb::gil_scoped_release no_gil;
                  return called_at(at, [&] { return g.get_scheduled_pipeline(); });
              })
@@ -463,7 +463,7 @@ void bind_generator(nb::module_ &m) {
              })
         .def("arguments", &PythonGenerator::pipeline_arguments)
         .def("compile_to_callable", [](PythonGenerator &g) {
-            const Location at = here();
+            const Here at = here();
             nb::gil_scoped_release no_gil;
             return called_at(at, [&] {
                 return g.get_scheduled_pipeline().compile_to_callable(g.pipeline_arguments(),
@@ -486,7 +486,7 @@ void bind_generator(nb::module_ &m) {
     m.def("_generator_main", &run_main);
     m.def("_create_callable", [](const std::string &name, const Target &target,
                                  const AutoschedulerParams &scheduler, const nb::dict &params) {
-        const Location at = here();
+        const Here at = here();
         std::map<std::string, std::string> texts;
         for (auto [key, value] : params) texts[text_of(key)] = text_of(value);
         nb::gil_scoped_release no_gil;

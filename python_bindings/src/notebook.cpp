@@ -153,7 +153,7 @@ void bind_notebook(nb::module_ &m) {
     m.def(
         "_stages",
         [](const Pipeline &p) {
-            const Location at = here();
+            const Here at = here();
             std::vector<FuncText> funcs;
             {
                 nb::gil_scoped_release no_gil;
@@ -166,7 +166,7 @@ void bind_notebook(nb::module_ &m) {
     m.def(
         "_png",
         [](const Buffer<> &image) {
-            const Location at = here();
+            const Here at = here();
             std::string bytes;
             {
                 nb::gil_scoped_release no_gil;

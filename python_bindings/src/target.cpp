@@ -102,7 +102,7 @@ void bind_target(nb::module_ &m) {
         .def(
             "__init__",
             [](Target *t, const std::string &text) {
-                const Location at = here();
+                const Here at = here();
                 called_at(at, [&] { new (t) Target(text); });
             },
             "text"_a, docs::target::text)
