@@ -121,9 +121,10 @@ double loop_of(Func &f, const Target &target, int tasks, const StopCheck &look) 
     Buffer<int> out(tasks);
     look();
     f.compile_jit(target);
-    return time_of(look, [&] {
-               for (int i = 0; i < 20; i++) f.realize(out, target);
-           }) /
+    return time_of(look,
+                   [&] {
+                       for (int i = 0; i < 20; i++) f.realize(out, target);
+                   }) /
            20;
 }
 

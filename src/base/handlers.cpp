@@ -5,30 +5,30 @@
 namespace tessera {
 namespace {
 
-struct OfProcess {
+struct ProcessHandlers {
     std::mutex mutex;
     Handlers handlers;
 };
 
 // Is never destroyed: threads may be at work when the program ends.
-OfProcess &of_process() {
-    static auto *all = new OfProcess;
+ProcessHandlers &handlers_of_process() {
+    static auto *all = new ProcessHandlers;
     return *all;
 }
 
-thread_local std::shared_ptr<const Handlers> of_thread;
+thread_local std::shared_ptr<const Handlers> handlers_of_thread;
 
 template<typename H> H set_of_process(H Handlers::*member, H handler) {
-    const std::lock_guard lock(of_process().mutex);
-    return std::exchange(of_process().handlers.*member, std::move(handler));
+    const std::lock_guard lock(handlers_of_process().mutex);
+    return std::exchange(handlers_of_process().handlers.*member, std::move(handler));
 }
 
 // A copy, which may be called when another has taken its place: it may compile, or wait for a
 // thread that does.
 template<typename H> H handler_of_here(H Handlers::*member) {
-    if (of_thread && *of_thread.*member) return *of_thread.*member;
-    const std::lock_guard lock(of_process().mutex);
-    return of_process().handlers.*member;
+    if (handlers_of_thread && *handlers_of_thread.*member) return *handlers_of_thread.*member;
+    const std::lock_guard lock(handlers_of_process().mutex);
+    return handlers_of_process().handlers.*member;
 }
 
 }  // namespace
@@ -40,9 +40,9 @@ ErrorObserver set_error_observer(ErrorObserver observer) {
     return set_of_process(&Handlers::error, std::move(observer));
 }
 
-const std::shared_ptr<const Handlers> &thread_handlers() { return of_thread; }
+const std::shared_ptr<const Handlers> &thread_handlers() { return handlers_of_thread; }
 void set_thread_handlers(std::shared_ptr<const Handlers> handlers) {
-    of_thread = std::move(handlers);
+    handlers_of_thread = std::move(handlers);
 }
 
 WarningHandler warning_handler() { return handler_of_here(&Handlers::warning); }
@@ -51,7 +51,7 @@ ErrorObserver error_observer() { return handler_of_here(&Handlers::error); }
 ThreadHandlers::ThreadHandlers(Handlers handlers)
     : ThreadHandlers(std::make_shared<const Handlers>(std::move(handlers))) {}
 ThreadHandlers::ThreadHandlers(std::shared_ptr<const Handlers> handlers)
-    : before(std::exchange(of_thread, std::move(handlers))) {}
-ThreadHandlers::~ThreadHandlers() { of_thread = std::move(before); }
+    : before(std::exchange(handlers_of_thread, std::move(handlers))) {}
+ThreadHandlers::~ThreadHandlers() { handlers_of_thread = std::move(before); }
 
 }  // namespace tessera

@@ -62,8 +62,7 @@ Environment depth_first(const std::vector<FunctionRef> &outputs, Callees callees
 
 class Redirect final : public ir::Mutator {
 public:
-    Redirect(const FunctionRef &caller, Wrapping &wrapping)
-        : caller(caller), wrapping(wrapping) {}
+    Redirect(const FunctionRef &caller, Wrapping &wrapping) : caller(caller), wrapping(wrapping) {}
 
 private:
     Expr visit(const ir::Call &c) override {
@@ -180,8 +179,9 @@ static void pass_to_compiled(ExternDefinition &e, const std::vector<ParameterRef
 ProgramCopy copy_reachable(const Program &program) {
     Wrapping wrapping(program.outputs);
     const Environment originals = reach_wrapped(program.outputs, wrapping);
-    const bool any_wrappers = std::ranges::any_of(
-        originals.order, [](const auto &f) { return f->made_by != MadeBy::Definition || !f->wrappers.empty(); });
+    const bool any_wrappers = std::ranges::any_of(originals.order, [](const auto &f) {
+        return f->made_by != MadeBy::Definition || !f->wrappers.empty();
+    });
     ProgramCopy result;
     result.program = program;
     const auto family = make_ref<FunctionFamily>(FunctionFamily::Kind::Program);
