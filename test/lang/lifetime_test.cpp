@@ -149,9 +149,9 @@ TEST_SUITE("handles that outlive one another") {
                   user(x) = f(x);
                   other(x) = f(x) + user(x);
                   Func wrapper = f.in(user), clone = f.clone_in(other);
-                  Func of_wrapper = wrapper.in(user), for_all = user.in();
                   wrapper(x) += f(x) + p;
                   clone(x) += p * clone(x);
+                  Func of_wrapper = wrapper.in(user), for_all = user.in();
                   CHECK(Pipeline(other).outputs().size() == 1);
               }) == 0);
     }
