@@ -346,7 +346,7 @@ int run_main(const std::vector<std::string> &arguments) {
 
 void bind_generator(nb::module_ &m) {
     nb::class_<Location>(m, "_Location");
-    m.def("_here", &here);
+    m.def("_here", [] { return Location(here()); });
     nb::class_<GeneratorArgument>(m, "GeneratorArgument", docs::generator::class_)
         .def(
             "name", [](const GeneratorArgument &a) { return a.shape().name; },
