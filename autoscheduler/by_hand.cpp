@@ -48,7 +48,7 @@ public:
         program.outputs = scheduled.outputs();
         copy = copy_reachable(program);
         for (const auto &[name, f] : scheduled.functions()) names[f->name] = name;
-        for (const FunctionRef &f : copy.environment.order) add(*f);
+        for (const FunctionRef &f : copy.environment.order) add(f);
         for (const FunctionRef &f : copy.program.outputs) functions.at(f->name).is_output = true;
     }
 
@@ -64,7 +64,7 @@ public:
 
 private:
     struct Function {
-        const FunctionContents *contents = nullptr;
+        FunctionRef contents;
         bool is_output = false, is_scheduled = false;
         bool stays_inline = false;        // as the user says
         bool has_loops_in_use = false;    // others are computed or stored in them
@@ -80,9 +80,10 @@ private:
         return found == functions.end() ? nullptr : &found->second;
     }
 
-    void add(const FunctionContents &contents) {
+    void add(const FunctionRef &function) {
+        const FunctionContents &contents = *function;
         Function &f = functions[contents.name];
-        f.contents = &contents;
+        f.contents = function;
         f.place = contents.schedule.compute_level;
         f.stays_inline = f.place.means_inlined() && has_directive(contents, [](const auto &d) {
                              return std::holds_alternative<ComputeLevel>(d);
@@ -120,7 +121,7 @@ private:
 
     // Whoever reads what is computed in a loop, itself or by what it has inlined, is within it.
     void find_loops_around(Function &f) {
-        for (const FunctionRef &callee : direct_callees(*f.contents)) {
+        for (const FunctionRef &callee : direct_callees(f.contents)) {
             const Function &read = functions.at(callee->name);
             if (read.place.is_at()) add_around(f, read.place);
             if (!read.has_no_place()) continue;

@@ -6,8 +6,8 @@ namespace tessera::autoscheduler {
 
 // Measures what Machine::usual() only knows of usual machines: how many bytes a cycle come from
 // each cache and from memory, for one core and for all, and what a parallel loop, a task and fresh
-// memory cost. Takes about a second. `target` is of this machine. Throws Stopped between its parts
-// when a stop is requested.
+// memory cost. Takes about a second. `target` is of this machine. Throws Stopped within some ten
+// milliseconds when a stop is requested.
 Machine measure_machine(const Target &target, int cores, const std::stop_token &stop = {});
 
 // Returns what was measured of this machine before, from a file; else what is usual. The file is

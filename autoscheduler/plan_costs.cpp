@@ -182,7 +182,7 @@ private:
     }
     ScheduledFunction make(int n, FunctionDecisions &&decisions) {
         ScheduledFunction f;
-        f.function = program::copy(*graph.functions[size_t(n)].function);
+        f.function = program::FunctionRef(program::copy(*graph.functions[size_t(n)].function));
         std::vector<program::Step> steps;
         f.levels = add_steps(graph, n, decisions, machine.least_tasks(), steps);
         f.decisions = std::move(decisions);

@@ -10,6 +10,8 @@ COMPONENTS = ["runtime", "base", "files", "ir", "algebra", "program", "lower", "
 # faults.
 APART = {("codegen", "interpret"), ("interpret", "algebra")}
 LLVM_COMPONENT = "codegen"
+# A pointer to a function that no handle owns; the handle itself may show one.
+UNOWNED_FUNCTION = re.compile(r"\bFunction(Contents|Family) \*(?!get\(\)|operator->\(\))")
 
 
 def violations(src):
@@ -21,6 +23,9 @@ def violations(src):
             # Definitions never change: a handle that may is not made of one that may not.
             if component == "program" and "const_cast<" in text:
                 yield f"{path}:{line}: there is no const_cast in program"
+            # What wraps a function reaches it through their family, and not by a pointer back.
+            if component == "program" and UNOWNED_FUNCTION.search(text):
+                yield f"{path}:{line}: in program a FunctionRef holds a function, and no pointer"
             found = re.match(r'#include ["<](\w+)/', text)
             if not found:
                 continue

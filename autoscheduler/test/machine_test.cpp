@@ -1,13 +1,18 @@
 #include "autoscheduler/cost.h"
 #include "autoscheduler/machine_probe.h"
 #include "autoscheduler/simple.h"
+#include "autoscheduler/stopped.h"
 #include "autoscheduler/test/support.h"
 #include "autoscheduler/tuning_problem.h"
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
 #include <tessera.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace tessera;
@@ -46,6 +51,33 @@ TEST_SUITE("autoscheduler, machines") {
         CHECK(measured.gathered_lane >= 0.3);
         CHECK(measured.gathered_lane < 10);
         CHECK(is_same(known_machine(target, 64), Machine::usual(target, 64)));  // others are not
+    }
+    TEST_CASE("a measurement is stopped within 100 ms, wherever it is") {
+        using namespace std::chrono_literals;
+        using Clock = std::chrono::steady_clock;
+        for (const auto delay : {0ms, 20ms, 100ms, 200ms, 400ms, 600ms}) {
+            CAPTURE(delay.count());
+            // Other programs may be at work: the best of some tries.
+            double least = 1e300;
+            for (int i = 0; i < 5 && least > 100; i++) {
+                std::stop_source stop;
+                Clock::time_point requested;
+                std::thread stopper([&] {
+                    std::this_thread::sleep_for(delay);
+                    requested = Clock::now();
+                    stop.request_stop();
+                });
+                try {
+                    measure_machine(get_host_target(), 2, stop.get_token());
+                } catch (const Stopped &) {
+                }
+                const Clock::time_point ended = Clock::now();
+                stopper.join();
+                least = std::min(
+                    least, std::chrono::duration<double, std::milli>(ended - requested).count());
+            }
+            CHECK(least < 100);
+        }
     }
     TEST_CASE("a file that is damaged, or cannot be written, is as none") {
         const MachineFile file;

@@ -24,9 +24,27 @@ using namespace nb::literals;
 
 // Sets the folder of this package, with a slash at its end: lines there are not the user's.
 void set_package(const std::string &folder);
+// Lets warnings of what this thread does be Python's while it lives. It may be made and destroyed
+// without the GIL.
+class PythonHandlers {
+public:
+    PythonHandlers();
+
+private:
+    const ThreadHandlers handlers;
+};
+// A line of the user's that calls a binding; what it does there warns as Python does while this
+// lives. A copy that is a Location alone does not keep it up.
+class Here : public Location {
+public:
+    explicit Here(const Location &at) : Location(at) {}
+
+private:
+    const PythonHandlers handlers;
+};
 // Returns the line of the user's that calls the binding, outside of this package. From there on the
 // thread follows the dialect of that file, until another one asks.
-Location here();
+Here here();
 // Lets here() ask anew for the dialect of the code that was asked for last: that of its module,
 // which the variable __tessera_dialect__ says.
 void forget_dialect();
@@ -151,17 +169,17 @@ struct ArrayStream {
 };
 
 // The handlers that on_print(), on_trace() and on_error() have set on an object, and a stream, for
-// one run. It is made and destroyed with the GIL, unless it is of a stream alone.
+// one run, which otherwise prints and warns as Python does. It is made and destroyed with the GIL,
+// unless it is of a stream alone.
 class RunContext {
 public:
     // Those of a JITUserContext that is given come before those of the owner.
     explicit RunContext(nb::handle owner, nb::handle given = {});
     explicit RunContext(const Callable &callable);
-    explicit RunContext(const ArrayStream &s) { set_stream(s); }
+    explicit RunContext(const ArrayStream &s);
     // Returns true if anybody has ever set a handler.
     static bool any_handlers();
-    // Returns null where there are none.
-    JITUserContext *get() { return any ? &context : nullptr; }
+    JITUserContext *get() { return &context; }
     // Lets the call work on this stream, if one is known.
     void set_stream(const ArrayStream &s);
     struct Context : JITUserContext {
@@ -171,7 +189,7 @@ public:
 
 private:
     Context context;
-    bool any = false;
+    const PythonHandlers warnings;
 };
 // Lets an object have the handlers of another one: a Callable those of its pipeline.
 void copy_handlers(nb::handle from, nb::handle to);

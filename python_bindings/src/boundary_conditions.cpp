@@ -7,7 +7,7 @@ namespace {
 namespace bc = BoundaryConditions;
 
 bc::Source to_source(nb::handle f) {
-    const Location at = here();
+    const Here at = here();
     if (nb::isinstance<ImageParam>(f)) return bc::Source(nb::cast<ImageParam &>(f), at);
     if (nb::isinstance<Func>(f)) return bc::Source(nb::cast<Func &>(f), at);
     return bc::Source(to_buffer(f, "the source"), at);

@@ -317,7 +317,7 @@ void define_device(nb::class_<Buffer<>> &c) {
         .def(
             "copy_to_device",
             [](Buffer<> &b, const Target &t) {
-                const Location at = here();
+                const Here at = here();
                 nb::gil_scoped_release no_gil;
                 b.copy_to_device(t, nullptr, at);
             },
@@ -325,7 +325,7 @@ void define_device(nb::class_<Buffer<>> &c) {
         .def(
             "device_sync",
             [](Buffer<> &b) {
-                const Location at = here();
+                const Here at = here();
                 nb::gil_scoped_release no_gil;
                 b.device_sync(nullptr, at);
             },
@@ -422,7 +422,7 @@ void bind_buffer(nb::module_ &m) {
             [](Buffer<> *b, const TypeLike &type, const std::vector<int> &sizes,
                const std::vector<int> &order, const std::string &name) {
                 const Type t = type.get();
-                const Location at = here();
+                const Here at = here();
                 called_at(at, [&] {
                     new (b) Buffer<>(make_contents(t, dense_shape(sizes, order), name));
                 });
@@ -434,7 +434,7 @@ void bind_buffer(nb::module_ &m) {
             [](Buffer<> *b, const TypeLike &type, const std::vector<int> &sizes,
                const std::string &name) {
                 const Type t = type.get();
-                const Location at = here();
+                const Here at = here();
                 called_at(
                     at, [&] { new (b) Buffer<>(make_contents(t, dense_shape(sizes, {}), name)); });
             },
@@ -504,7 +504,7 @@ void bind_buffer(nb::module_ &m) {
     m.def(
         "load_image",
         [](const std::string &path) {
-            const Location at = here();
+            const Here at = here();
             nb::gil_scoped_release no_gil;
             return load_image(path, at);
         },
@@ -512,7 +512,7 @@ void bind_buffer(nb::module_ &m) {
     m.def(
         "save_image",
         [](nb::handle image, const std::string &path) {
-            const Location at = here();
+            const Here at = here();
             const Buffer<> b = to_buffer(image, "save_image");
             bring_to_host(b, at);
             nb::gil_scoped_release no_gil;

@@ -42,7 +42,7 @@ void define_device_memory(nb::class_<Buffer<>> &c) {
     c.def(
          "device_malloc",
          [](Buffer<> &b, const Target &t) {
-             const Location at = here();
+             const Here at = here();
              nb::gil_scoped_release no_gil;
              b.device_malloc(t, nullptr, at);
          },
@@ -50,7 +50,7 @@ void define_device_memory(nb::class_<Buffer<>> &c) {
         .def(
             "device_malloc",
             [](Buffer<> &b, DeviceAPI api, const Target &t) {
-                const Location at = here();
+                const Here at = here();
                 nb::gil_scoped_release no_gil;
                 b.device_malloc(api, t, nullptr, at);
             },
@@ -79,7 +79,7 @@ void bind_buffer_memory(nb::module_ &m) {
     m.def(
         "convert_image",
         [](nb::handle image, const TypeLike &type) {
-            const Location at = here();
+            const Here at = here();
             const Buffer<> b = to_buffer(image, "convert_image");
             nb::gil_scoped_release no_gil;
             return convert_image(b, type.get(), at);
@@ -88,7 +88,7 @@ void bind_buffer_memory(nb::module_ &m) {
     m.def(
         "load_and_convert_image",
         [](const std::string &path, const TypeLike &type) {
-            const Location at = here();
+            const Here at = here();
             nb::gil_scoped_release no_gil;
             return convert_image(load_image(path, at), type.get(), at);
         },

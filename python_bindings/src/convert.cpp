@@ -90,7 +90,7 @@ File file_of(nb::handle code, nb::handle frame) {
 void set_package(const std::string &folder) { package() = folder; }
 void forget_dialect() { last.forget(); }
 
-Location here() {
+static Location line_of_user() {
     auto *innermost = PyEval_GetFrame();
     if (!innermost) return {};
     nb::object frame = nb::borrow(reinterpret_cast<PyObject *>(innermost));
@@ -106,6 +106,8 @@ Location here() {
     }
     return {};
 }
+
+Here here() { return Here(line_of_user()); }
 
 void refuse(nb::handle object, const std::string &why) {
     const nb::object error = nb::handle(PyExc_TypeError)(nb::str(why.data(), why.size()));

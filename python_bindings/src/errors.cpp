@@ -24,9 +24,17 @@ void warn(const std::string &text) {
         .attr("warn")(nb::str(text.c_str()), *as_tuple(place_in(text)));
 }
 
+// One for all threads, which no count keeps alive: it is at hand in every call.
+std::shared_ptr<const Handlers> handlers_of_python() {
+    static const auto *handlers = new Handlers{warn, {}};
+    return {std::shared_ptr<void>(), handlers};
+}
+
 thread_local std::exception_ptr raised;
 
 }  // namespace
+
+PythonHandlers::PythonHandlers() : handlers(handlers_of_python()) {}
 
 nb::object argument_error() {
     return nb::module_::import_("tessera._errors").attr("ArgumentError");
@@ -70,12 +78,6 @@ void bind_errors(nb::module_ &m) {
         }
     });
     m.def("_raise", [] { std::rethrow_exception(std::exchange(raised, nullptr)); });
-    set_warning_handler(warn);
-    // Handlers of Python's must not be called when it has ended.
-    m.def("_unset_handlers", [] {
-        set_warning_handler({});
-        JITSharedRuntime::set_default_handlers({});
-    });
 }
 
 }  // namespace tessera::python

@@ -267,7 +267,7 @@ Buffer<> copy_on_gpu(const Buffer<> &b) {
 }
 
 void copy_to_gpu(const Buffer<> &b) {
-    const Location at = here();
+    const Here at = here();
     nb::gil_scoped_release no_gil;
     Buffer<>(b).copy_to_device(DeviceAPI::CUDA, Target("host-cuda"), nullptr, at);
     b.contents().raw.set_device_dirty();

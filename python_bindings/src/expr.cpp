@@ -110,7 +110,7 @@ void define_operators(nb::object type, bool has_updates) {
             op.reflected,
             [&op](nb::handle a, const Operand &b) {
                 const Expr right = to_expr(a);
-                const Location at = here();
+                const Here at = here();
                 const Beside rule = op.integer == Beside::Count ? Beside::Own : op.integer;
                 return apply_operator(op, WrittenExpr(beside(right, b, rule, at), at), right);
             },

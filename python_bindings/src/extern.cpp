@@ -34,7 +34,7 @@ void *to_address(nb::handle h) {
 }
 
 JITExtern to_jit_extern(nb::handle h) {
-    const Location at = here();
+    const Here at = here();
     if (nb::isinstance<JITExtern>(h)) return nb::cast<JITExtern &>(h);
     if (nb::isinstance<Func>(h)) return JITExtern(nb::cast<Func &>(h), at);
     if (nb::isinstance<Pipeline>(h)) return JITExtern(nb::cast<Pipeline &>(h), at);
@@ -43,7 +43,7 @@ JITExtern to_jit_extern(nb::handle h) {
 
 void define_extern(Func &f, const std::string &function, nb::handle params, nb::handle types,
                    nb::handle dimensions, NameMangling mangling, DeviceAPI device) {
-    const Location at = here();
+    const Here at = here();
     std::vector<ExternFuncArgument> args;
     for (const nb::object &p : items(params)) args.push_back(to_argument(p));
     std::vector<Type> list;
@@ -79,7 +79,7 @@ template<typename C> void define_externs(nb::class_<C> &c) {
     c.def(
         "set_jit_externs",
         [](nb::handle self, const nb::dict &externs) {
-            const Location at = here();
+            const Here at = here();
             std::map<std::string, JITExtern> functions;
             for (auto [name, f] : externs) functions.emplace(text_of(name), to_jit_extern(f));
             pipeline_of(nb::cast<C &>(self), at).set_jit_externs(functions, at);

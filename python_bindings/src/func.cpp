@@ -99,7 +99,7 @@ void bind_func(nb::module_ &m) {
         .def(
             "__init__",
             [](Func *f, nb::handle values) {
-                const Location at = here();
+                const Here at = here();
                 if (nb::isinstance<Func>(values))
                     new (f) Func(nb::cast<Func &>(values));
                 else if (nb::isinstance<ImageParam>(values))

@@ -53,6 +53,7 @@ nb::object pending_update(nb::handle place, const Operand &value,
 FuncRef place_of(const Func &f, nb::handle position) { return f(to_exprs(position), here()); }
 
 void define(FuncRef at, nb::handle value) {
+    const PythonHandlers handlers;
     if (nb::isinstance<Stage>(value)) return;
     if (nb::isinstance<Update>(value)) return nb::cast<Update &>(value).store(at);
     if (nb::isinstance<FuncRef>(value)) {
@@ -69,6 +70,7 @@ namespace {
 
 template<typename Op, typename Ref>
 nb::object applied(Op op, Ref &place, const Expr &value) {
+    const PythonHandlers handlers;
     std::optional<Stage> stage;
     {
         const Unlocked unlocked({value});
@@ -81,9 +83,10 @@ nb::object applied(Op op, Ref &place, const Expr &value) {
 // f[x] = f[x] + e, so that `left = f[x]; left += e` makes an expression: `binary` is Python's.
 template<typename Op> auto in_place(Op op, PyObject *(*binary)(PyObject *, PyObject *)) {
     return [op, binary](nb::handle self, nb::handle value) -> nb::object {
+        const Here at = here();
         FuncRef f = nb::cast<FuncRef &>(self);
         if (is_tuple(value)) return nb::cast(op(f, Tuple(to_exprs(value), f.where())));
-        if (follows_halide(here())) {
+        if (follows_halide(at)) {
             const auto apply = +[](FuncRef &place, const Expr &e) { return Op()(place, e); };
             if (!f.function()->defined()) return nb::cast(Update{f, to_expr(value), apply});
             const nb::object result = nb::steal(binary(self.ptr(), value.ptr()));
@@ -135,6 +138,7 @@ void bind_func_refs(nb::module_ &m) {
             "__setitem__",
             [](const FuncRef &f, int i, nb::handle value) {
                 if (nb::isinstance<Stage>(value)) return;
+                const PythonHandlers handlers;
                 FuncTupleElementRef element = f[i];
                 element = to_expr(value);
             },

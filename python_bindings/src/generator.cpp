@@ -368,7 +368,7 @@ void bind_generator_base(nb::module_ &m) {
         .def("bind_inputs", &bind_inputs)
         .def("pipeline",
              [](GeneratorBase &g) {
-                 const Location at = here();
+                 const Here at = here();
                  nb::gil_scoped_release no_gil;
                  return called_at(at, [&] { return g.get_scheduled_pipeline(); });
              })
@@ -385,7 +385,7 @@ void bind_generator_base(nb::module_ &m) {
              })
         .def("arguments", &GeneratorBase::pipeline_arguments)
         .def("compile_to_callable", [](GeneratorBase &g) {
-            const Location at = here();
+            const Here at = here();
             nb::gil_scoped_release no_gil;
             return called_at(at, [&] {
                 return g.get_scheduled_pipeline().compile_to_callable(g.pipeline_arguments(),
@@ -465,7 +465,7 @@ void bind_output(nb::module_ &m) {
 
 void bind_generator(nb::module_ &m) {
     nb::class_<Location>(m, "_Location");
-    m.def("_here", &here);
+    m.def("_here", [] { return Location(here()); });
     bind_arguments(m);
     bind_output(m);
     bind_generator_base(m);
@@ -509,7 +509,7 @@ void bind_generator(nb::module_ &m) {
     m.def("_generator_main", &run_main);
     m.def("_create_callable", [](const std::string &name, const Target &target,
                                  const AutoschedulerParams &scheduler, const nb::dict &params) {
-        const Location at = here();
+        const Here at = here();
         std::map<std::string, std::string> texts;
         for (auto [key, value] : params) texts[text_of(key)] = text_of(value);
         nb::gil_scoped_release no_gil;

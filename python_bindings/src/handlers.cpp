@@ -3,7 +3,6 @@
 #include "docs/running.h"
 #include <atomic>
 #include <cstring>
-#include <unistd.h>
 
 // Handlers of what a pipeline prints, traces and fails with, as Python callables. They are
 // attributes of the object that runs: Python's collector sees them.
@@ -78,12 +77,6 @@ int32_t trace(JITUserContext *c, const tessera_trace_event_t *event) {
 
 // Prints where Python's own print() does, into a notebook for example.
 void print_as_python(JITUserContext *, const char *message) {
-    // In a copy of the process another thread may hold the GIL for ever.
-    static const pid_t process = getpid();
-    if (getpid() != process) {
-        (void)!write(STDOUT_FILENO, message, std::strlen(message));
-        return;
-    }
     nb::gil_scoped_acquire gil;
     const nb::object out = nb::module_::import_("sys").attr("stdout");
     if (!out.is_none()) out.attr("write")(text(message));
@@ -112,6 +105,7 @@ void define(nb::class_<Context> &c, const char *name, const char *attribute, con
 }  // namespace
 
 RunContext::RunContext(nb::handle owner, nb::handle given) {
+    context.handlers.custom_print = print_as_python;
     if (!any_handler) return;
     const auto find = [&](const char *attribute) {
         const nb::object own = handler(given, attribute);
@@ -123,11 +117,15 @@ RunContext::RunContext(nb::handle owner, nb::handle given) {
     if (!context.print.is_none()) context.handlers.custom_print = print;
     if (!context.trace.is_none()) context.handlers.custom_trace = trace;
     if (!context.error.is_none()) context.handlers.custom_error = fail;
-    any = !context.print.is_none() || !context.trace.is_none() || !context.error.is_none();
 }
 
 RunContext::RunContext(const Callable &callable)
     : RunContext(any_handler ? nb::find(callable) : nb::object()) {}
+
+RunContext::RunContext(const ArrayStream &s) {
+    context.handlers.custom_print = print_as_python;
+    set_stream(s);
+}
 
 bool RunContext::any_handlers() { return any_handler; }
 
@@ -166,9 +164,6 @@ void bind_handlers(nb::module_ &m) {
                                        docs::running::jit_user_context);
     context.def(nb::init<>());
     define_handlers(context);
-    JITHandlers handlers;
-    handlers.custom_print = print_as_python;
-    JITSharedRuntime::set_default_handlers(handlers);
     m.def("set_num_threads", &JITSharedRuntime::set_num_threads, "n"_a,
           docs::running::set_num_threads);
     m.def("get_num_threads", &JITSharedRuntime::get_num_threads, docs::running::get_num_threads);

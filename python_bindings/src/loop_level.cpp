@@ -9,7 +9,7 @@ void bind_loop_level(nb::module_ &m) {
         .def(
             "__init__",
             [](LoopLevel *l, nb::handle f, const LoopVar &v, int stage) {
-                const Location at = here();
+                const Here at = here();
                 if (nb::isinstance<Stage>(f))
                     new (l) LoopLevel(nb::cast<Stage &>(f), v.get(), at);
                 else

@@ -40,7 +40,7 @@ void bind_module(nb::module_ &m) {
         .def(
             "compile",
             [](const Module &m, const nb::dict &outputs) {
-                const Location at = here();
+                const Here at = here();
                 const Paths paths = to_paths(outputs);
                 nb::gil_scoped_release no_gil;
                 m.compile(paths, at);
@@ -49,7 +49,7 @@ void bind_module(nb::module_ &m) {
         .def(
             "compile_to_buffer",
             [](const Module &m) {
-                const Location at = here();
+                const Here at = here();
                 nb::gil_scoped_release no_gil;
                 return Buffer<>(m.compile_to_buffer(at));
             },
@@ -57,7 +57,7 @@ void bind_module(nb::module_ &m) {
         .def(
             "get_device_code_buffer",
             [](const Module &m) {
-                const Location at = here();
+                const Here at = here();
                 nb::gil_scoped_release no_gil;
                 return Buffer<>(m.get_device_code_buffer(at));
             },
@@ -86,7 +86,7 @@ void bind_modules(nb::module_ &m) {
     m.def(
         "compile_standalone_runtime",
         [](nb::handle outputs, const Target &given) -> nb::object {
-            const Location at = here();
+            const Here at = here();
             const Target target = given == Target() ? get_target_from_environment() : given;
             if (!nb::isinstance<nb::dict>(outputs)) {
                 const std::string path = text_of(outputs);
@@ -107,7 +107,7 @@ void bind_modules(nb::module_ &m) {
         "compile_multitarget",
         [](const std::string &function, const nb::dict &outputs, const std::vector<Target> &targets,
            const nb::callable &make, const std::vector<std::string> &suffixes) {
-            const Location at = here();
+            const Here at = here();
             const Paths paths = to_paths(outputs);
             const ModuleFactory factory = to_factory(make);
             nb::gil_scoped_release no_gil;

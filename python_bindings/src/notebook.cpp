@@ -62,7 +62,8 @@ std::vector<std::string> images_of(const program::FunctionContents &f) {
     return names;
 }
 
-FuncText describe(const program::FunctionContents &f) {
+FuncText describe(const program::FunctionRef &function) {
+    const program::FunctionContents &f = *function;
     FuncText text;
     text.name = f.name.text();
     text.is_extern = f.has_extern_definition();
@@ -70,7 +71,7 @@ FuncText describe(const program::FunctionContents &f) {
     for (const Symbol &a : f.args) text.args.push_back(a.text());
     for (const Type &t : f.types) text.types.push_back(str(t));
     text.images = images_of(f);
-    for (const program::FunctionRef &g : program::direct_callees(f)) {
+    for (const program::FunctionRef &g : program::direct_callees(function)) {
         const std::string image = image_behind(*g);
         std::vector<std::string> &names = image.empty() ? text.callees : text.images;
         const std::string name = image.empty() ? g->name.text() : image;
@@ -94,7 +95,7 @@ std::vector<FuncText> describe(const program::Program &program) {
             const auto is_it = [&](const program::FunctionRef &o) { return o->name == f->name; };
             const bool is_output = std::ranges::any_of(copy.program.outputs, is_it);
             if (!is_output && !image_behind(*f).empty()) continue;
-            all.push_back(describe(*f));
+            all.push_back(describe(f));
             all.back().is_output = is_output;
         }
         return all;
@@ -152,7 +153,7 @@ void bind_notebook(nb::module_ &m) {
     m.def(
         "_stages",
         [](const Pipeline &p) {
-            const Location at = here();
+            const Here at = here();
             std::vector<FuncText> funcs;
             {
                 nb::gil_scoped_release no_gil;
@@ -165,7 +166,7 @@ void bind_notebook(nb::module_ &m) {
     m.def(
         "_png",
         [](const Buffer<> &image) {
-            const Location at = here();
+            const Here at = here();
             std::string bytes;
             {
                 nb::gil_scoped_release no_gil;

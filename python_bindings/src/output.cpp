@@ -49,7 +49,7 @@ template<typename C> void define_texts(nb::class_<C> &c) {
         c.def(
             t.name,
             [&t](C &f, const Target &target) -> nb::str {
-                const Location at = here();
+                const Here at = here();
                 Pipeline p = pipeline_of(f, at);
                 if (t.type == OutputFileType::stmt || t.type == OutputFileType::conceptual_stmt)
                     return as_statement(p, t.type, target_for(target), at);
@@ -66,7 +66,7 @@ template<typename C> void define_texts(nb::class_<C> &c) {
         "compile_to_string",
         [](C &f, OutputFileType type, nb::handle arguments, const std::string &function,
            const Target &target) {
-            const Location at = here();
+            const Here at = here();
             Pipeline p = pipeline_of(f, at);
             const std::vector<Argument> args = arguments_of(p, arguments, at);
             std::string result;
@@ -98,7 +98,7 @@ template<typename C> void define_views(nb::class_<C> &c) {
         c.def(
             v.name,
             [&v](C &f) {
-                const Location at = here();
+                const Here at = here();
                 const Pipeline p = pipeline_of(f, at);
                 nb::gil_scoped_release no_gil;
                 return (p.*v.apply)(at);
@@ -114,7 +114,7 @@ template<typename C> void define_views(nb::class_<C> &c) {
         .def(
             "apply_schedule",
             [](C &f, const std::string &json, nb::handle more) {
-                const Location at = here();
+                const Here at = here();
                 const std::vector<Argument> parameters = to_arguments(more);
                 nb::gil_scoped_release no_gil;
                 pipeline_of(f, at).apply_schedule(json, parameters, at);
@@ -123,7 +123,7 @@ template<typename C> void define_views(nb::class_<C> &c) {
         .def(
             "infer_arguments",
             [](C &f) {
-                const Location at = here();
+                const Here at = here();
                 return arguments_of(pipeline_of(f, at), nb::none(), at);
             },
             docs::pipeline::infer_arguments);
@@ -133,7 +133,7 @@ template<typename C> void define_files(nb::class_<C> &c) {
     for (const Text &t : files) {
         const auto write = [&t](C &f, const Path &path, nb::handle arguments,
                                 const std::string &function, const Target &target) {
-            const Location at = here();
+            const Here at = here();
             Pipeline p = pipeline_of(f, at);
             const std::vector<Argument> args = arguments_of(p, arguments, at);
             nb::gil_scoped_release no_gil;
@@ -153,7 +153,7 @@ template<typename C> void define_files(nb::class_<C> &c) {
             name,
             [write](C &f, const Path &path, nb::handle arguments, StmtOutputFormat format,
                     const Target &target) {
-                const Location at = here();
+                const Here at = here();
                 Pipeline p = pipeline_of(f, at);
                 const std::vector<Argument> args = arguments_of(p, arguments, at);
                 nb::gil_scoped_release no_gil;
@@ -183,7 +183,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
             name,
             [write](C &f, const Path &prefix, nb::handle arguments, const std::string &function,
                     const Target &target) {
-                const Location at = here();
+                const Here at = here();
                 Pipeline p = pipeline_of(f, at);
                 const std::vector<Argument> args = arguments_of(p, arguments, at);
                 nb::gil_scoped_release no_gil;
@@ -203,7 +203,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
          "compile_to",
          [](C &f, const nb::dict &outputs, nb::handle arguments, const std::string &function,
             const Target &target) {
-             const Location at = here();
+             const Here at = here();
              Paths paths;
              for (auto [type, path] : outputs) paths[to_file_type(type)] = text_of(path);
              Pipeline p = pipeline_of(f, at);
@@ -217,7 +217,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
             "compile_to_multitarget_static_library",
             [](C &f, const Path &prefix, nb::handle arguments, const Targets &targets,
                const std::string &function) {
-                const Location at = here();
+                const Here at = here();
                 Pipeline p = pipeline_of(f, at);
                 const std::vector<Argument> args = arguments_of(p, arguments, at);
                 nb::gil_scoped_release no_gil;
@@ -230,7 +230,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
             "compile_to_multitarget_object_files",
             [](C &f, const Path &prefix, nb::handle arguments, const Targets &targets,
                const std::vector<std::string> &suffixes, const std::string &function) {
-                const Location at = here();
+                const Here at = here();
                 Pipeline p = pipeline_of(f, at);
                 const std::vector<Argument> args = arguments_of(p, arguments, at);
                 nb::gil_scoped_release no_gil;
@@ -243,7 +243,7 @@ template<typename C> void define_libraries(nb::class_<C> &c) {
         .def(
             "compile_to_module",
             [](C &f, nb::handle arguments, const std::string &function, const Target &target) {
-                const Location at = here();
+                const Here at = here();
                 Pipeline p = pipeline_of(f, at);
                 const std::vector<Argument> args = arguments_of(p, arguments, at);
                 nb::gil_scoped_release no_gil;

@@ -27,7 +27,7 @@ struct Parameter {
 };
 
 void make(Parameter *p, const Type &type, bool is_buffer, int dimensions, const std::string &name) {
-    const Location at = here();
+    const Here at = here();
     if (!is_buffer && dimensions != 0)
         throw CompileError(at, str("the parameter ", name, " is a number and has dimensions"));
     new (p) Parameter{is_buffer ? ImageParam(type, dimensions, name, at).parameter()
@@ -57,7 +57,7 @@ void define_constraints(nb::class_<Parameter> &c) {
         c.def(
             k.set,
             [&k](const Parameter &p, int i, const ExprLike &e) {
-                const Location at = here();
+                const Here at = here();
                 Dimension d = p.buffer().dim(i, at);
                 k.apply(d, e, at);
             },

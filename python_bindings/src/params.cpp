@@ -4,7 +4,7 @@
 namespace tessera::python {
 
 void set_value(Param<> &p, nb::handle value) {
-    const Location at = here();
+    const Here at = here();
     detail::set_scalar(*p.parameter(), p.type(),
                        number_bits(p.type(), value, [&] { return str("Param ", p.name()); }), at);
 }

@@ -87,7 +87,7 @@ nb::object realize(Pipeline p, nb::handle what, const Target &target, nb::handle
 }
 
 void infer_input_bounds(Pipeline p, nb::handle what, const Target &target, nb::handle owner) {
-    const Location at = here();
+    const Here at = here();
     RunContext context(owner);
     if (const auto sizes = as_sizes(what)) {
         nb::gil_scoped_release no_gil;
@@ -117,7 +117,7 @@ template<typename C> void define_execution(nb::class_<C> &c) {
         .def(
             "compile_jit",
             [](C &f, const Target &target) {
-                const Location at = here();
+                const Here at = here();
                 nb::gil_scoped_release no_gil;
                 pipeline_of(f, at).compile_jit(target, at);
             },
@@ -125,7 +125,7 @@ template<typename C> void define_execution(nb::class_<C> &c) {
         .def(
             "compile_to_callable",
             [](nb::handle self, nb::handle arguments, const Target &target) {
-                const Location at = here();
+                const Here at = here();
                 Pipeline p = pipeline_of(nb::cast<C &>(self), at);
                 const std::vector<Argument> args = to_arguments(arguments);
                 std::optional<Callable> compiled;
@@ -146,7 +146,7 @@ template<typename C> void define_execution(nb::class_<C> &c) {
         .def(
             "add_requirement",
             [](nb::handle self, const ExprLike &condition, nb::args message) {
-                const Location at = here();
+                const Here at = here();
                 const std::vector<Expr> said = to_message(
                     message.size() == 1 && is_tuple(message[0]) ? message[0] : nb::handle(message));
                 pipeline_of(nb::cast<C &>(self), at)

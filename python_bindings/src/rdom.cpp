@@ -18,7 +18,7 @@ void bind_rdom(nb::module_ &m) {
     rdom.def(
             "__init__",
             [](RDom *r, nb::handle bounds, const std::string &name) {
-                const Location at = here();
+                const Here at = here();
                 if (is_array(bounds))
                     new (r) RDom(to_buffer(bounds, "RDom"), name, at);
                 else if (nb::isinstance<OutputImageParam>(bounds))

@@ -25,7 +25,7 @@ void bind_stage(nb::module_ &m) {
         .def(
             "rfactor",
             [](Stage &s, nb::handle preserved, std::optional<Var> v) {
-                const Location at = here();
+                const Here at = here();
                 if (v) return s.rfactor(nb::cast<RVar>(preserved), *v, at);
                 std::vector<std::pair<RVar, Var>> pairs;
                 for (nb::handle p : preserved)

@@ -57,7 +57,6 @@ int32_t give_stream(JITUserContext *context, void *, void **stream) {
 
 void RunContext::set_stream(const ArrayStream &s) {
     if (!s.known) return;
-    any = true;
     context.stream = s.stream;
     context.handlers.custom_cuda_get_stream = give_stream;
     if (s.stream) has_streams.store(true, std::memory_order_relaxed);

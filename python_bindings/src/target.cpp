@@ -115,7 +115,7 @@ void bind_target(nb::module_ &m) {
         .def(
             "__init__",
             [](Target *t, const std::string &text) {
-                const Location at = here();
+                const Here at = here();
                 // By Halide's rules an empty text is this machine.
                 if (text.empty() && follows_halide(at))
                     new (t) Target(get_host_target());

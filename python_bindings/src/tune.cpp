@@ -2,6 +2,7 @@
 #include "autoscheduler/machine_probe.h"
 #include "autoscheduler/tune_template.h"
 #include "autoscheduler/tuning_problem.h"
+#include "base/thread_context.h"
 #include "bindings.h"
 #include "docs/pipeline.h"
 #include "docs/running.h"
@@ -26,17 +27,20 @@ Target or_host(const Target &target) {
 
 // Calls `search` on a thread of its own, while this one looks for signals. A signal whose handler
 // raises requests a stop, and its exception is thrown when the search has ended, with what this has
-// found as `partial`. Call it with the GIL.
+// found as `partial`. Call it with the GIL. Warnings are told on the thread of the search.
 template<typename Search> auto interruptible(std::stop_source &stop, Search search) {
     std::optional<decltype(search())> result;
     std::exception_ptr error;
     std::optional<nb::python_error> interrupt;
+    const PythonHandlers handlers;
+    const ThreadContext of_caller;
     {
         const nb::gil_scoped_release no_gil;
         std::mutex mutex;
         std::condition_variable changed;
         bool is_done = false;
         std::thread thread([&] {
+            of_caller.take_over();
             try {
                 result = search();
             } catch (...) {
@@ -126,7 +130,7 @@ template<typename C> void define(nb::class_<C> &c) {
         "apply_autoscheduler",
         [](C &f, const Target &target, const AutoschedulerParams &params, nb::handle progress,
            nb::handle measurer, size_t batch) {
-            const Location at = here();
+            const Here at = here();
             return apply_autoscheduler(pipeline_of(f, at), or_host(target), params, progress,
                                        measurer, batch, at);
         },
@@ -209,7 +213,7 @@ size_t export_candidates(const Pipeline &pipeline, const std::string &folder, si
                          const Target &given, const std::string &log, int parallelism,
                          uint64_t seed, const std::string &linker) {
     namespace search = tessera::autoscheduler;
-    const Location at = here();
+    const Here at = here();
     const nb::gil_scoped_release no_gil;
     return called_at(at, [&] {
         const Target target = or_host(given);

@@ -52,7 +52,7 @@ void bind_types(nb::module_ &m) {
     c.def(
          "__init__",
          [](Type *t, TypeCode code, int bits, int lanes) {
-             const Location at = here();
+             const Here at = here();
              called_at(at, [&] { new (t) Type(code, bits, lanes); });
          },
          "code"_a, "bits"_a, "lanes"_a = 1, docs::type::init)
@@ -97,7 +97,7 @@ void bind_types(nb::module_ &m) {
     define_limits(c);
     const auto make = [](TypeCode code) {
         return [code](int bits, int lanes) {
-            const Location at = here();
+            const Here at = here();
             return called_at(at, [&] { return Type(code, bits, lanes); });
         };
     };

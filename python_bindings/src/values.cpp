@@ -10,7 +10,7 @@ using Fold = Expr (*)(Expr, Expr, Location);
 // min and max of two and more, by position.
 Expr fold(nb::args args, Fold apply) {
     if (args.size() < 2) throw nb::type_error("two expressions at least are wanted");
-    const Location at = here();
+    const Here at = here();
     Expr result = to_expr(args[0]);
     for (size_t i = 1; i < args.size(); i++) result = apply(result, to_expr(args[i]), at);
     return result;
@@ -27,7 +27,7 @@ bool has_values(nb::handle h) {
 nb::object select(nb::args args) {
     if (args.size() < 3 || args.size() % 2 == 0)
         throw nb::type_error("select takes condition, value, ..., and the value otherwise");
-    const Location at = here();
+    const Here at = here();
     const nb::handle last = args[args.size() - 1];
     if (!has_values(last)) {
         Expr result = to_expr(last);
@@ -49,7 +49,7 @@ nb::object select(nb::args args) {
 }
 
 nb::object mux_of(const ExprLike &id, nb::handle values) {
-    const Location at = here();
+    const Here at = here();
     const std::vector<nb::object> list = items(values);
     if (list.empty() || !has_values(list[0])) return nb::cast(mux(id, to_exprs(values), at));
     std::vector<Tuple> tuples;

@@ -14,7 +14,6 @@ r = RDom([(0, 4)]); the Funcs f[x, y] = x + 10 * y, g[x, y] = f[x, y] + f[x + 1,
 array a = [[0, 1, 2], [3, 4, 5]] of uint8 and b, a Buffer of a copy of it; im, an ImageParam of uint8 with 2 dimensions;
 p, a Param of int32 that is 3; and Scale, a generator with a factor, an input and an offset.
 """
-import atexit as _atexit
 import ctypes as _ctypes
 import glob as _glob
 import os as _os
@@ -43,7 +42,6 @@ __version__ = "0.1.0"
 
 _tessera._set_package(_os.path.join(_os.path.dirname(__file__), ""))
 _tessera.keep_on_disk(True)
-_atexit.register(_tessera._unset_handlers)
 
 
 def vars(names: str) -> tuple[Var, ...]:

@@ -1,13 +1,13 @@
 #include "base/error.h"
 #include "base/dialect.h"
+#include "base/handlers.h"
+#include "base/large_stack.h"
 #include "base/places_in_messages.h"
 #include "base/silence.h"
-#include "base/warning.h"
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 namespace tessera {
 namespace {
@@ -51,16 +51,6 @@ Places &places() {
     return *all;
 }
 
-struct Observed {
-    std::mutex mutex;
-    ErrorObserver observer;
-};
-
-Observed &observed() {
-    static auto *o = new Observed;
-    return *o;
-}
-
 }  // namespace
 
 std::string to_string(const Location &at) {
@@ -100,17 +90,8 @@ CompileError::CompileError(const Location &at, const std::string &what)
     : Error(is_of_user(at) ? str(to_string(at), ": ", what) : what,
             is_of_user(at) ? at : Location()) {
     if (is_silent()) return;
-    ErrorObserver observer;
-    {
-        std::lock_guard lock(observed().mutex);
-        observer = observed().observer;
-    }
-    if (observer) observer(this->what());
-}
-
-ErrorObserver set_error_observer(ErrorObserver observer) {
-    std::lock_guard lock(observed().mutex);
-    return std::exchange(observed().observer, std::move(observer));
+    if (const ErrorObserver observer = error_observer())
+        call_on_waiting_thread([&] { observer(this->what()); });
 }
 
 RuntimeError::RuntimeError(const Location &at, const std::string &what)

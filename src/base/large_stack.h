@@ -18,4 +18,9 @@ auto with_large_stack(F f) {
     return std::move(result).value();
 }
 
+// Calls `f` on the thread that waits for this one in run_on_large_stack(), and passes on what it
+// throws: handlers of a user's expect to be called on the thread that has called Tessera. If none
+// waits, that is this one.
+void call_on_waiting_thread(const std::function<void()> &f);
+
 }  // namespace tessera

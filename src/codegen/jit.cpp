@@ -1,4 +1,5 @@
 #include "base/large_stack.h"
+#include "base/thread_context.h"
 #include "codegen/compile.h"
 #include "codegen/llvm/architecture.h"
 #include "codegen/llvm_errors.h"
@@ -16,6 +17,8 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 
 namespace tessera::codegen {
 namespace {
@@ -75,8 +78,10 @@ JitObjects make_objects(const ir::Module &module, const Target &target, const Op
         }
         std::vector<std::future<Object>> running;
         for (const std::string &part : parts) {
-            running.push_back(
-                std::async(std::launch::async, [&] { return make_object(part, target, options); }));
+            running.push_back(std::async(std::launch::async, [&, here = ThreadContext()] {
+                here.take_over();
+                return make_object(part, target, options);
+            }));
         }
         for (auto &r : running) objects.files.push_back(r.get());
     });
@@ -93,16 +98,68 @@ size_t bytes_of(const Object &object) {
     return bytes;
 }
 
+orc::ExecutorSymbolDef exported(void *address) {
+    return {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+}
+
+// Defines functions of the runtime where code calls them: all of them would take more memory than
+// most programs do.
+class RuntimeSymbols final : public orc::DefinitionGenerator {
+public:
+    explicit RuntimeSymbols(char prefix) : prefix(prefix) {}
+
+    llvm::Error tryToGenerate(orc::LookupState &, orc::LookupKind, orc::JITDylib &library,
+                              orc::JITDylibLookupFlags,
+                              const orc::SymbolLookupSet &wanted) override {
+        orc::SymbolMap found;
+        for (const auto &[name, flags] : wanted) {
+            if (void *address = address_of(*name)) found[name] = exported(address);
+        }
+        if (found.empty()) return llvm::Error::success();
+        return library.define(orc::absoluteSymbols(std::move(found)));
+    }
+
+private:
+    void *address_of(std::string_view name) const {
+        static const std::unordered_map<std::string_view, void *> all = [] {
+            std::unordered_map<std::string_view, void *> addresses;
+            for (const RuntimeSymbol &s : tessera_runtime_symbols()) addresses[s.name] = s.address;
+            return addresses;
+        }();
+        if (prefix && name.starts_with(prefix)) name.remove_prefix(1);
+        const auto found = all.find(name);
+        return found == all.end() ? nullptr : found->second;
+    }
+    const char prefix;
+};
+
+// Stands where LLVM's JIT would compile: it is only given objects, and a machine to compile for
+// takes a multiple of their memory.
+class NoCompiler final : public orc::IRCompileLayer::IRCompiler {
+public:
+    NoCompiler() : IRCompiler(orc::IRSymbolMapper::ManglingOptions()) {}
+
+    llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> operator()(llvm::Module &) override {
+        return llvm::createStringError("a JIT that links objects is given IR");
+    }
+};
+
+std::unique_ptr<orc::LLJIT> make_linker() {
+    orc::LLJITBuilder builder;
+    builder.setCompileFunctionCreator(
+        [](const orc::JITTargetMachineBuilder &)
+            -> llvm::Expected<std::unique_ptr<orc::IRCompileLayer::IRCompiler>> {
+            return std::make_unique<NoCompiler>();
+        });
+    return must(builder.create());
+}
+
 void define_symbols(orc::LLJIT &jit, const ExternSymbols &symbols) {
     orc::SymbolMap map;
-    auto define = [&](const std::string &name, void *address) {
-        map[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
-                                          llvm::JITSymbolFlags::Exported};
-    };
-    for (const RuntimeSymbol &s : tessera_runtime_symbols()) define(s.name, s.address);
-    for (const auto &[name, address] : symbols) define(name, address);
-    must(jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(map))));
+    for (const auto &[name, address] : symbols) map[jit.mangleAndIntern(name)] = exported(address);
+    if (!map.empty()) must(jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(map))));
     char prefix = jit.getDataLayout().getGlobalPrefix();
+    jit.getMainJITDylib().addGenerator(std::make_unique<RuntimeSymbols>(prefix));
     jit.getMainJITDylib().addGenerator(
         must(orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix)));
 }
@@ -172,7 +229,7 @@ void *JitModule::Code::look_up(const std::string &name, const Options &options) 
 
 void JitModule::Code::link(const JitObjects &objects, const ExternSymbols &symbols,
                            const Options &options) {
-    jit = must(orc::LLJITBuilder().create());
+    jit = make_linker();
     jit->getExecutionSession().setErrorReporter(
         [this](llvm::Error error) { report(std::move(error)); });
     define_symbols(*jit, symbols);

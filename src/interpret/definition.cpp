@@ -12,6 +12,7 @@ namespace {
 
 using namespace ir;
 using program::FunctionContents;
+using program::FunctionRef;
 using program::Parameter;
 using Point = std::vector<int32_t>;
 using Cell = PointTable::Cell;
@@ -22,7 +23,7 @@ public:
                   const DefinitionOptions &options)
         : program(program), options(options) {
         size_t next = 0;
-        for (const program::FunctionRef &f : program.outputs) add_output(*f, outputs, next);
+        for (const program::FunctionRef &f : program.outputs) add_output(f, outputs, next);
         if (next != outputs.size()) throw RuntimeError("more buffers than the program has outputs");
     }
 
@@ -44,7 +45,7 @@ private:
         Cell cell;
     };
 
-    void add_output(FunctionContents &f, std::span<tessera_buffer_t *const> buffers, size_t &next);
+    void add_output(const FunctionRef &f, std::span<tessera_buffer_t *const> buffers, size_t &next);
     void check_requirements();
     void compute(FunctionState &f);
     void write_outputs();
@@ -59,7 +60,7 @@ private:
     void read_image(const Call &call, const Point &point, Value &result);
     const tessera_buffer_t &image(Symbol name, const Referent *referent);
 
-    FunctionState &state_of(FunctionContents &f);
+    FunctionState &state_of(const FunctionRef &f);
     FunctionState &callee(const Call &call);
     void run_tape(FunctionState &f, Tape &tape);
     StageState &stage_of(FunctionState &f, size_t index);
@@ -85,7 +86,7 @@ private:
     std::deque<std::vector<tessera_buffer_t *>> output_buffers;
     std::unordered_map<Symbol, Value> parameters;
     StageState *binding = nullptr;
-    FunctionContents *caller = nullptr;  // whose definition is being evaluated
+    const FunctionRef *caller = nullptr;  // whose definition is being evaluated
     std::unordered_map<const Call *, FunctionState *> callees;
     std::deque<std::string> texts;
     std::vector<Result> results;
@@ -93,8 +94,9 @@ private:
     std::string reason;       // why the last value was lost
 };
 
-void DefinitionRun::add_output(FunctionContents &f, std::span<tessera_buffer_t *const> buffers,
-                               size_t &next) {
+void DefinitionRun::add_output(const FunctionRef &function,
+                               std::span<tessera_buffer_t *const> buffers, size_t &next) {
+    const FunctionContents &f = *function;
     auto &mine = output_buffers.emplace_back();
     for (Type type : f.types) {
         if (next == buffers.size()) throw RuntimeError(str("no buffer for output ", f.name));
@@ -106,7 +108,7 @@ void DefinitionRun::add_output(FunctionContents &f, std::span<tessera_buffer_t *
         }
         mine.push_back(b);
     }
-    FunctionState &state = state_of(f);
+    FunctionState &state = state_of(function);
     state.output = &mine;
     for (tessera_buffer_t *b : mine) {
         Point low, high;
@@ -235,13 +237,13 @@ FunctionState &DefinitionRun::callee(const Call &call) {
     if (!known) {
         if (!caller) throw InternalError(str("a call of ", call.callee, " outside of a function"));
         const program::FunctionRef callee = program::callee_of(call, *caller);
-        known = &state_of(callee ? *callee : *caller);
+        known = &state_of(callee ? callee : *caller);
     }
     return *known;
 }
 
 void DefinitionRun::run_tape(FunctionState &f, Tape &tape) {
-    FunctionContents *outer = std::exchange(caller, f.contents);
+    const FunctionRef *outer = std::exchange(caller, &f.contents);
     tape.run_bound(*this);
     caller = outer;
 }
@@ -302,11 +304,12 @@ void DefinitionRun::require(const IntrinsicCall &call, Operands operands) {
     throw RuntimeError(str("requirement failed: ", message));
 }
 
-FunctionState &DefinitionRun::state_of(FunctionContents &f) {
+FunctionState &DefinitionRun::state_of(const FunctionRef &function) {
+    const FunctionContents &f = *function;
     auto &state = states[f.name];
     if (!state) {
         if (!f.defined()) throw CompileError(f.written, str("Func ", f.name, " is not defined"));
-        state = std::make_unique<FunctionState>(f);
+        state = std::make_unique<FunctionState>(function);
         state->stages.resize(f.stages.size());
         state->is_inline = program::with_levels_of_now(f.schedule).compute_level.means_inlined();
     }
@@ -489,7 +492,7 @@ void DefinitionRun::run_extern(FunctionState &f) {
     for (const program::ExternFuncArgument &arg : e.args) {
         if (arg.buffer) pass_image(stage.buffers[next++], *arg.buffer);
         if (!arg.func) continue;
-        FunctionState &input = state_of(*arg.func);
+        FunctionState &input = state_of(program::argument_of(f.contents, arg));
         for (size_t k = 0; k < arg.func->types.size(); k++) fill(stage.buffers[next++], input, k);
     }
     if (incomplete) return;

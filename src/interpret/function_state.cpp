@@ -61,8 +61,10 @@ StageState::StageState(const program::FunctionContents &f, const program::Defini
     if (d.predicate.defined()) predicate = std::make_unique<Tape>(std::vector{d.predicate});
 }
 
-FunctionState::FunctionState(program::FunctionContents &f)
-    : contents(&f), values(f.dimensions(), int(f.types.size())), slices_done(f.dimensions(), 1) {
+FunctionState::FunctionState(const program::FunctionRef &function)
+    : contents(function), values(function->dimensions(), int(function->types.size())),
+      slices_done(function->dimensions(), 1) {
+    const program::FunctionContents &f = *function;
     size_t dims = f.args.size();
     sliced.assign(dims, !f.has_extern_definition());
     mixed.assign(dims, f.has_extern_definition());

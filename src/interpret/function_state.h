@@ -28,7 +28,7 @@ struct StageState {
 
 // The state of a function while the outputs are computed.
 struct FunctionState {
-    program::FunctionContents *contents = nullptr;
+    program::FunctionRef contents;
     bool is_inline = false;  // by its schedule
     std::vector<std::unique_ptr<StageState>> stages;
     // Per dimension: every stage touches only points of its own coordinate. Then other coordinates
@@ -43,7 +43,7 @@ struct FunctionState {
     bool extern_done = false;
     std::vector<std::unique_ptr<OwnedBuffer>> extern_values;
 
-    explicit FunctionState(program::FunctionContents &f);
+    explicit FunctionState(const program::FunctionRef &function);
     bool has_updates() const { return contents->stages.size() > 1; }
     bool in_region(const int32_t *point) const;
     void grow_region(const int32_t *point);

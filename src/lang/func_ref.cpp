@@ -196,7 +196,7 @@ Stage FuncRef::define_here(const std::vector<Expr> &values) const {
     std::vector<Expr> coordinates = expanded_args(values);
     require_implicit(values, coordinates);
     if (f->defined()) {
-        program::define_update(*f, coordinates, values, at);
+        program::define_update(f, coordinates, values, at);
         return Stage(program::stage_of(f, int(f->stages.size()) - 1));
     }
     std::vector<Symbol> vars;
@@ -210,7 +210,7 @@ Stage FuncRef::define_here(const std::vector<Expr> &values) const {
         }
         vars.push_back(v->name);
     }
-    program::define_pure(*f, vars, values, at);
+    program::define_pure(f, vars, values, at);
     return Stage(program::stage_of(f, 0));
 }
 
@@ -230,7 +230,7 @@ void FuncRef::define_base(const std::vector<Expr> &values, int initial) const {
         }
         initial_values.push_back(ir::make_const(v.type(), initial));
     }
-    program::define_pure(*f, vars, initial_values, at);
+    program::define_pure(f, vars, initial_values, at);
 }
 
 Stage FuncRef::update(const std::vector<Expr> &values, int initial, Operator op) const {

@@ -33,7 +33,7 @@ public:
     Tuple result() const { return Tuple(f(actual, at)); }
     // Over the whole domain, even if the values are the same everywhere.
     void update(const std::vector<Expr> &values) const {
-        program::define_update(*f.function(), formal, values, at, r.domain());
+        program::define_update(f.function(), formal, values, at, r.domain());
     }
 
     Func f;

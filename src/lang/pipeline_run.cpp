@@ -112,7 +112,7 @@ PipelineContents::CompiledRef PipelineContents::compile_now(const Target &target
     program::Environment env = program::find_transitive_calls(program.outputs);
     for (const program::FunctionRef &f : env.order) {
         f->frozen = true;
-        for (auto &[consumer, wrapper] : f->wrappers) wrapper->frozen = true;
+        for (const auto &[consumer, wrapper] : f->wrappers) f.relative(wrapper)->frozen = true;
     }
     program::Program complete = program;
     complete.compiled_externs = detail::parameters_of_externs(externs, env);

@@ -29,8 +29,8 @@ Ref<const StageDefinition> without_referents(const StageDefinition &d) {
 
 }  // namespace
 
-FunctionRef without_schedule(const FunctionContents &f) {
-    FunctionRef bare = copy(f);
+Ref<FunctionContents> without_schedule(const FunctionContents &f) {
+    const Ref<FunctionContents> bare = copy(f);
     for (auto &d : bare->definitions) d = without_referents(*d);
     bare->frozen = true;
     begin_schedule(*bare);
@@ -38,15 +38,15 @@ FunctionRef without_schedule(const FunctionContents &f) {
 }
 
 Algorithm::Algorithm(const std::vector<FunctionRef> &outputs, const Location &at)
-    : table(make_ref<FunctionTable>()) {
+    : family(make_ref<FunctionFamily>(FunctionFamily::Kind::Program)) {
     for (const FunctionRef &f : reach(outputs).algorithm) {
-        all.push_back(without_schedule(*f));
-        table->add(*all.back());
+        family->add(without_schedule(*f));
+        all.push_back(find(f->name));
     }
     for (const FunctionRef &f : all) {
         if (!f->extern_definition) continue;
         for (ExternFuncArgument &a : f->extern_definition->args) {
-            if (a.func) a.func = find(a.func->name);
+            if (a.func) a.func = find(a.func->name).without_family();
         }
     }
     for (const FunctionRef &f : outputs) {
@@ -59,7 +59,8 @@ Algorithm::Algorithm(const std::vector<FunctionRef> &outputs, const Location &at
 }
 
 FunctionRef Algorithm::find(Symbol name) const {
-    return table ? FunctionRef(table->find(name)) : FunctionRef();
+    const Ref<FunctionContents> found = family ? family->find(name) : Ref<FunctionContents>();
+    return found ? FunctionRef(family, found) : FunctionRef();
 }
 
 }  // namespace tessera::program

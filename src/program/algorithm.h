@@ -24,11 +24,11 @@ public:
 
 private:
     std::vector<FunctionRef> all, of_outputs;
-    Ref<FunctionTable> table;
+    Ref<FunctionFamily> family;
 };
 
 // A copy of the function as the algorithm has it: a definition for each stage, with the loops that
 // one has before any directive. Calls have no referents.
-FunctionRef without_schedule(const FunctionContents &f);
+Ref<FunctionContents> without_schedule(const FunctionContents &f);
 
 }  // namespace tessera::program

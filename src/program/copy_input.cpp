@@ -37,10 +37,9 @@ void define_copy(const FunctionRef &made, const ir::Call &read, const FunctionCo
         args.push_back(Symbol::interned(str("_", d)));
         coordinates.push_back(ir::Variable::make(Int(32), args.back()));
     }
-    define_pure(*made, args, {read.with<&ir::Call::args>(coordinates)}, at);
+    define_pure(made, args, {read.with<&ir::Call::args>(coordinates)}, at);
     made->dialect = reader.dialect;
     made->frozen = true;
-    if (reader.table) reader.table->add(*made);
 }
 
 class ReadTheCopy final : public ir::Mutator {
@@ -51,7 +50,7 @@ private:
     Expr visit(const ir::Call &c) override {
         Expr e = Mutator::visit(c);
         if (c.call_kind != CallKind::Image || c.callee != image) return e;
-        return call(copy, e.as<ir::Call>()->args, 0);
+        return call_of_relative(*copy, e.as<ir::Call>()->args);
     }
     Symbol image;
     FunctionRef copy;
@@ -67,7 +66,7 @@ FunctionRef copy_input(const StageRef &stage, Symbol image, const Location &at,
     const Expr read = read_of(stage, image, at);
     FunctionContents &f = *stage.function;
     const FunctionRef made =
-        into ? into : make_function(Symbol::fresh(str(image, "_for_", f.name)));
+        into ? into : stage.function.make_relative(Symbol::fresh(str(image, "_for_", f.name)));
     define_copy(made, *read.as<ir::Call>(), f, at);
     ReadTheCopy mutate(image, made);
     for (Expr &e : d.args) e = mutate(e);

@@ -151,25 +151,24 @@ void Candidate::require_equal_counts(const std::vector<Expr> &args,
     }
 }
 
-// Returns true if the condition of the domain keeps the function alive that is defined over it.
-bool calls(const Expr &e, Symbol function) {
+// Returns true if the condition of the domain keeps the family alive that is defined over it.
+bool calls_family(const Expr &e, const FunctionRef &member) {
     bool found = false;
     if (!e.defined()) return found;
-    ir::for_each_node(e, [&](const ir::Call &c) {
-        found |= c.call_kind == CallKind::Func && c.callee == function;
-    });
+    ir::for_each_node(
+        e, [&](const ir::Call &c) { found |= called_function(c).is_relative_of(member); });
     return found;
 }
 
-// Calls of the function itself do not keep it alive (a cycle would never be freed), nor do a
-// wrapper's calls of what owns it, nor the variables of a domain whose condition calls it; and
-// calls of random() learn which point of which definition they are at.
+// Calls within the family do not keep it alive (a cycle would never be freed), nor do the variables
+// of a domain whose condition has such calls; and calls of random() learn which point of which
+// definition they are at.
 class BindToDefinition final : public ir::Mutator {
 public:
-    BindToDefinition(const FunctionContents &self, std::vector<Expr> point,
+    BindToDefinition(const FunctionRef &self, std::vector<Expr> point,
                      const ReductionDomain *domain = nullptr)
         : self(self), point(std::move(point)),
-          dropped(domain && calls(domain->predicate, self.name) ? domain : nullptr) {
+          dropped(domain && calls_family(domain->predicate, self) ? domain : nullptr) {
         for (Expr &e : this->point) e = (*this)(e);
     }
 
@@ -180,8 +179,8 @@ private:
     }
     Expr visit(const ir::Call &c) override {
         Expr e = Mutator::visit(c);
-        if (c.call_kind != CallKind::Func || !c.referent) return e;
-        if (c.callee != self.name && c.referent.get() != self.owner) return e;
+        const FunctionRef called = called_function(c);
+        if (!called || !called.is_relative_of(self)) return e;
         const auto &call = *e.as<ir::Call>();
         return ir::Call::make(call.type, call.callee, call.call_kind, call.value_index, call.args);
     }
@@ -193,7 +192,7 @@ private:
         args.insert(args.end(), point.begin(), point.end());
         return ir::call(c.type, c.op, std::move(args));
     }
-    const FunctionContents &self;
+    const FunctionRef &self;
     std::vector<Expr> point;
     const ReductionDomain *dropped;
     int definition = random_definitions++;
@@ -214,9 +213,7 @@ std::vector<Expr> point_of(const std::vector<Symbol> &pure, const ReductionDomai
 
 void freeze_callees(const FunctionContents &f, const Expr &e) {
     ir::for_each_node(e, [&](const ir::Call &c) {
-        if (c.call_kind != CallKind::Func || c.callee == f.name || !c.referent) return;
-        if (auto *callee = dynamic_cast<FunctionContents *>(c.referent.get()))
-            callee->frozen = true;
+        if (const FunctionRef callee = called_function(c)) callee->frozen |= callee->name != f.name;
     });
 }
 
@@ -306,14 +303,15 @@ Symbol outermost_loop() {
 }
 
 FunctionRef make_function(Symbol name) {
-    FunctionRef f(new FunctionContents);
+    const auto f = make_ref<FunctionContents>();
     f->name = name;
     f->dialect = dialect();
-    return f;
+    return FunctionRef(f);
 }
 
-void define_pure(FunctionContents &f, const std::vector<Symbol> &args,
+void define_pure(const FunctionRef &function, const std::vector<Symbol> &args,
                  const std::vector<Expr> &values, const Location &at) {
+    FunctionContents &f = *function;
     Candidate candidate(f, 0, at);
     if (f.defined()) throw InternalError(str(f.name, " has a pure definition"));
     candidate.require_values(values);
@@ -335,7 +333,7 @@ void define_pure(FunctionContents &f, const std::vector<Symbol> &args,
         throw;
     }
     for (const Expr &v : values) freeze_callees(f, v);
-    BindToDefinition bind(f, point_of(args, {}));
+    BindToDefinition bind(function, point_of(args, {}));
     auto d = make_ref<StageDefinition>();
     for (Symbol s : args) d->args.push_back(ir::Variable::make(Int(32), s));
     for (const Expr &v : values) d->values.push_back(bind(v));
@@ -397,8 +395,9 @@ static bool hides_what_was(const FunctionContents &f, const std::vector<Symbol> 
     return hides;
 }
 
-void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr> values,
+void define_update(const FunctionRef &function, std::vector<Expr> args, std::vector<Expr> values,
                    const Location &at, const ReductionDomainRef &over) {
+    FunctionContents &f = *function;
     Candidate candidate(f, int(f.stages.size()), at);
     if (f.has_extern_definition()) {
         candidate.refuse(str(f.name, " is computed by an extern function and has no updates"));
@@ -428,7 +427,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
                      " anew, so that its earlier definitions have no effect"));
     }
     for (const Expr &e : all) freeze_callees(f, e);
-    BindToDefinition bind(f, point_of(pure, domain), domain.get());
+    BindToDefinition bind(function, point_of(pure, domain), domain.get());
     auto d = make_ref<StageDefinition>();
     for (const Expr &a : args) d->args.push_back(bind(a));
     for (const Expr &v : values) d->values.push_back(bind(v));

@@ -9,14 +9,14 @@ FunctionRef make_function(Symbol name);
 
 // f(args) = values: the first, pure definition. The function then has its loops, its storage and
 // its output buffers. Functions that are called may not be changed from now on.
-void define_pure(FunctionContents &f, const std::vector<Symbol> &args,
+void define_pure(const FunctionRef &f, const std::vector<Symbol> &args,
                  const std::vector<Expr> &values, const Location &at);
 
 // f(args) = values, changing values that are there. An argument that is the variable of its
 // dimension runs over all of that dimension; reduction variables, all of one domain, run over it,
 // in order. Calls of f itself have those pure variables in the same places.
 // `over`: the domain, if it matters though no expression may use its variables.
-void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr> values,
+void define_update(const FunctionRef &f, std::vector<Expr> args, std::vector<Expr> values,
                    const Location &at, const ReductionDomainRef &over = {});
 
 void define_extern(FunctionContents &f, const std::vector<Symbol> &args,

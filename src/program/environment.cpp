@@ -9,30 +9,21 @@
 namespace tessera::program {
 namespace {
 
-// The wrapper of that name below `f`, wrappers of wrappers included.
-FunctionContents *find_wrapper(const FunctionContents &f, Symbol name) {
-    for (const auto &[consumer, wrapper] : f.wrappers) {
-        if (wrapper->name == name) return wrapper.get();
-        if (FunctionContents *deeper = find_wrapper(*wrapper, name)) return deeper;
-    }
-    return nullptr;
-}
-
 template<typename F>
-void for_each_callee(const FunctionContents &f, F visit) {
+void for_each_callee(const FunctionRef &f, F visit) {
     const auto visit_callee = [&](const ir::Call &c) {
         if (const FunctionRef callee = callee_of(c, f)) visit(callee);
     };
-    for (const DefinitionRef &stage : f.stages) {
+    for (const DefinitionRef &stage : f->stages) {
         for_each_expr(*stage, [&](const Expr &e) {
             ir::for_each_node(e, [&](const ir::Call &c) {
                 if (c.call_kind == CallKind::Func) visit_callee(c);
             });
         });
     }
-    if (!f.extern_definition) return;
-    for (const ExternFuncArgument &arg : f.extern_definition->args) {
-        if (arg.func) visit(arg.func);
+    if (!f->extern_definition) return;
+    for (const ExternFuncArgument &arg : f->extern_definition->args) {
+        if (arg.func) visit(argument_of(f, arg));
         if (!arg.scalar.defined()) continue;
         ir::for_each_node(arg.scalar, [&](const ir::Call &c) {
             if (c.call_kind == CallKind::Func) visit_callee(c);
@@ -51,7 +42,7 @@ Environment depth_first(const std::vector<FunctionRef> &outputs, Callees callees
     Environment env;
     std::vector<Frame> stack;
     auto enter = [&](const FunctionRef &f) {
-        if (env.functions.emplace(f->name, f).second) stack.push_back({f, callees_of(*f)});
+        if (env.functions.emplace(f->name, f).second) stack.push_back({f, callees_of(f)});
     };
     for (const FunctionRef &output : outputs) {
         enter(output);
@@ -71,8 +62,7 @@ Environment depth_first(const std::vector<FunctionRef> &outputs, Callees callees
 
 class Redirect final : public ir::Mutator {
 public:
-    Redirect(const FunctionContents &caller, Wrapping &wrapping)
-        : caller(caller), wrapping(wrapping) {}
+    Redirect(const FunctionRef &caller, Wrapping &wrapping) : caller(caller), wrapping(wrapping) {}
 
 private:
     Expr visit(const ir::Call &c) override {
@@ -85,7 +75,7 @@ private:
         const auto &call = *same.as<ir::Call>();
         return program::call(target, call.args, call.value_index);
     }
-    const FunctionContents &caller;
+    const FunctionRef &caller;
     Wrapping &wrapping;
 };
 
@@ -104,7 +94,7 @@ Environment reach_wrapped(const std::vector<FunctionRef> &outputs, Wrapping &wra
     while (true) {
         wrapping.begin();
         Environment env =
-            depth_first(outputs, [&](const FunctionContents &f) { return wrapping.callees_of(f); });
+            depth_first(outputs, [&](const FunctionRef &f) { return wrapping.callees_of(f); });
         if (!wrapping.looks_further(env)) return env;
     }
 }
@@ -130,32 +120,28 @@ void copy_into(FunctionContents &c, const FunctionContents &f) {
     c.written = f.written;
 }
 
-FunctionRef copy(const FunctionContents &f) {
-    FunctionRef c(new FunctionContents);
+Ref<FunctionContents> copy(const FunctionContents &f) {
+    const auto c = make_ref<FunctionContents>();
     c->name = f.name;
     copy_into(*c, f);
     return c;
 }
 
-FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller) {
-    if (call.callee == caller.name) return {};
-    if (caller.table) {
-        if (FunctionContents *f = caller.table->find(call.callee)) return FunctionRef(f);
-        throw InternalError(str("the program has no function for a call of ", call.callee));
-    }
-    auto *found = dynamic_cast<FunctionContents *>(call.referent.get());
-    if (!call.referent) {
-        if (!caller.owner) return {};
-        found = caller.owner;
-    }
-    if (found && found->name != call.callee) found = find_wrapper(*found, call.callee);
-    if (!found) throw InternalError(str("no function for a call of ", call.callee));
-    return FunctionRef(found);
+FunctionRef argument_of(const FunctionRef &user, const ExternFuncArgument &arg) {
+    return arg.func.own_family() ? arg.func : user.relative(arg.func->name);
 }
 
-std::vector<FunctionRef> direct_callees(const FunctionContents &f) {
+FunctionRef callee_of(const ir::Call &call, const FunctionRef &caller) {
+    if (call.callee == caller->name) return {};
+    if (FunctionRef relative = caller.relative(call.callee)) return relative;
+    const FunctionRef called = caller.is_of_program() ? FunctionRef() : called_function(call);
+    if (called) return called;
+    throw InternalError(str("no function for a call of ", call.callee, " in ", caller->name));
+}
+
+std::vector<FunctionRef> direct_callees(const FunctionRef &f) {
     std::vector<FunctionRef> result;
-    std::unordered_set<Symbol> seen{f.name};
+    std::unordered_set<Symbol> seen{f->name};
     for_each_callee(f, [&](const FunctionRef &callee) {
         if (seen.insert(callee->name).second) result.push_back(callee);
     });
@@ -193,20 +179,22 @@ static void pass_to_compiled(ExternDefinition &e, const std::vector<ParameterRef
 ProgramCopy copy_reachable(const Program &program) {
     Wrapping wrapping(program.outputs);
     const Environment originals = reach_wrapped(program.outputs, wrapping);
-    const bool any_wrappers = std::ranges::any_of(
-        originals.order, [](const auto &f) { return f->owner || !f->wrappers.empty(); });
+    const bool any_wrappers = std::ranges::any_of(originals.order, [](const auto &f) {
+        return f->made_by != MadeBy::Definition || !f->wrappers.empty();
+    });
     ProgramCopy result;
     result.program = program;
-    const auto table = make_ref<FunctionTable>();
+    const auto family = make_ref<FunctionFamily>(FunctionFamily::Kind::Program);
     for (const FunctionRef &f : originals.order) {
-        FunctionRef c = copy(*f);
-        Redirect mutate(*f, wrapping);
+        const Ref<FunctionContents> copied = copy(*f);
+        family->add(copied);
+        const FunctionRef c(family, copied);
+        Redirect mutate(f, wrapping);
         if (any_wrappers) {
             for (const DefinitionRef &d : c->stages) redirect(*d, mutate);
         }
         result.environment.order.push_back(c);
         result.environment.functions.emplace(c->name, c);
-        table->add(*c);
         if (!c->extern_definition) continue;
         auto compiled = program.compiled_externs.find(c->extern_definition->function);
         if (compiled != program.compiled_externs.end()) {
@@ -214,8 +202,8 @@ ProgramCopy copy_reachable(const Program &program) {
         }
         for (ExternFuncArgument &arg : c->extern_definition->args) {
             if (arg.func) {
-                Symbol name = wrapping.target(arg.func, *f)->name;
-                arg.func = result.environment.functions.at(name);
+                const Symbol name = wrapping.target(argument_of(f, arg), f)->name;
+                arg.func = result.environment.functions.at(name).without_family();
             }
             if (arg.scalar.defined()) arg.scalar = mutate(arg.scalar);
         }

@@ -16,17 +16,19 @@ struct Environment {
 // of the program.
 Environment find_transitive_calls(const std::vector<FunctionRef> &outputs);
 
-// The function that a call in a definition of `caller` is of. In a program that is a value, by its
-// table; else by the call's referent; without one, the caller's owner or a wrapper of that. Null
-// if it is the caller itself.
-FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller);
+// The function that a call in a definition of `caller` is of: one of the caller's family, or that
+// of the call's referent. Null if it is the caller itself.
+FunctionRef callee_of(const ir::Call &call, const FunctionRef &caller);
+
+// The function that is an argument of the extern stage `user`.
+FunctionRef argument_of(const FunctionRef &user, const ExternFuncArgument &arg);
 
 // The functions that `f` calls, each once, in the order of their first call; never f itself.
-std::vector<FunctionRef> direct_callees(const FunctionContents &f);
+std::vector<FunctionRef> direct_callees(const FunctionRef &f);
 
 // A function of the same name with definitions and a schedule of its own, but no wrappers, and of
-// no program.
-FunctionRef copy(const FunctionContents &f);
+// no family.
+Ref<FunctionContents> copy(const FunctionContents &f);
 // Makes a function without a definition such a copy; it keeps its name.
 void copy_into(FunctionContents &copy, const FunctionContents &f);
 

@@ -26,27 +26,60 @@ DefinitionRef Definition::copy() const {
     return d;
 }
 
-void FunctionTable::add(FunctionContents &f) {
-    f.table = Ref<FunctionTable>(this);
-    functions[f.name] = &f;
+const char *name_of(MadeBy made_by) {
+    switch (made_by) {
+    case MadeBy::Definition: return "";
+    case MadeBy::In: return "in";
+    case MadeBy::CloneIn: return "clone_in";
+    }
+    return "";
 }
 
-FunctionContents *FunctionTable::find(Symbol name) const {
-    const auto found = functions.find(name);
-    return found == functions.end() ? nullptr : found->second;
+FunctionFamily::FunctionFamily(Kind kind) : kind(kind) {}
+FunctionFamily::~FunctionFamily() = default;
+
+void FunctionFamily::add(const Ref<FunctionContents> &f) { members[f->name] = f; }
+void FunctionFamily::remove(Symbol name) { members.erase(name); }
+
+Ref<FunctionContents> FunctionFamily::find(Symbol name) const {
+    const auto found = members.find(name);
+    return found == members.end() ? Ref<FunctionContents>() : found->second;
 }
 
-FunctionRef::FunctionRef(FunctionContents *f) : owner(f ? f->owner : nullptr), function(f) {}
+FunctionRef::FunctionRef(const Ref<FunctionFamily> &family, const Ref<FunctionContents> &f)
+    : family(family), function(f) {}
+
+FunctionRef::FunctionRef(const Ref<FunctionContents> &f)
+    : FunctionRef(make_ref<FunctionFamily>(FunctionFamily::Kind::OfFunction), f) {
+    family->add(f);
+}
+
+FunctionRef FunctionRef::relative(Symbol name) const {
+    Ref<FunctionContents> found = family ? family->find(name) : Ref<FunctionContents>();
+    return found ? FunctionRef(family, found) : FunctionRef();
+}
+
+FunctionRef FunctionRef::make_relative(Symbol name) const {
+    const auto made = make_ref<FunctionContents>();
+    made->name = name;
+    made->dialect = function->dialect;
+    family->add(made);
+    return FunctionRef(family, made);
+}
+
+FunctionRef called_function(const ir::Call &call) {
+    const auto *called = dynamic_cast<const CalledFunction *>(call.referent.get());
+    return called ? called->function : FunctionRef();
+}
 
 Expr call(const FunctionRef &f, std::vector<Expr> args, int index) {
-    if (f->table) {  // which has it
-        return ir::Call::make(f->types[size_t(index)], f->name, CallKind::Func, index,
-                              std::move(args));
-    }
-    // A wrapper is owned by what it wraps, so that is what a call has to keep alive.
-    Ref<ir::Referent> keeps(f->owner ? f->owner : f.get());
+    if (f.is_of_program()) return call_of_relative(*f, std::move(args), index);
     return ir::Call::make(f->types[size_t(index)], f->name, CallKind::Func, index, std::move(args),
-                          std::move(keeps));
+                          make_ref<CalledFunction>(f));
+}
+
+Expr call_of_relative(const FunctionContents &f, std::vector<Expr> args, int index) {
+    return ir::Call::make(f.types[size_t(index)], f.name, CallKind::Func, index, std::move(args));
 }
 
 }  // namespace tessera::program

@@ -10,26 +10,41 @@ namespace tessera::program {
 
 class FunctionContents;
 
-// The functions of a program that is a value of its own, by their names: its calls are of these,
-// and not of their referents. Those who hold the program hold the functions.
-class FunctionTable final : public RefCounted {
+// Functions that live together and call one another by name alone: a function and what directives
+// have made of it, or all functions of a program that is a value of its own. The family owns its
+// members, which do not refer to it: whoever needs the function behind a call within it has a
+// handle to the caller.
+class FunctionFamily final : public RefCounted {
 public:
-    void add(FunctionContents &f);
-    // The function of that name; null if there is none.
-    FunctionContents *find(Symbol name) const;
+    // `Program`: all calls of members are of other members, whatever their referents.
+    enum class Kind : uint8_t { OfFunction, Program };
+
+    explicit FunctionFamily(Kind kind);
+    ~FunctionFamily() override;
+
+    // Takes the function in, in place of one of the same name.
+    void add(const Ref<FunctionContents> &f);
+    // Lets go of the member of that name, which lives on where there are handles to it.
+    void remove(Symbol name);
+    // Returns the member of that name; null if there is none.
+    Ref<FunctionContents> find(Symbol name) const;
+
+    bool is_program() const { return kind == Kind::Program; }
+    const auto &all() const { return members; }
 
 private:
-    std::unordered_map<Symbol, FunctionContents *> functions;
+    const Kind kind;
+    std::unordered_map<Symbol, Ref<FunctionContents>> members;
 };
 
-// A handle to a function. A wrapper belongs to what it wraps, so that a handle to it keeps that
-// alive, too.
+// A handle to a function, which keeps its family alive.
 class FunctionRef {
 public:
     FunctionRef() = default;
     FunctionRef(std::nullptr_t) {}
-    explicit FunctionRef(FunctionContents *f);
-    FunctionRef(const Ref<FunctionContents> &f) : FunctionRef(f.get()) {}
+    // Makes a handle to a function that has no family yet, with one of its own.
+    explicit FunctionRef(const Ref<FunctionContents> &f);
+    FunctionRef(const Ref<FunctionFamily> &family, const Ref<FunctionContents> &f);
 
     FunctionContents *get() const { return function.get(); }
     FunctionContents *operator->() const { return function.get(); }
@@ -39,8 +54,20 @@ public:
         return a.function == b.function;
     }
 
+    // Returns the member of that name of the same family; null if there is none.
+    FunctionRef relative(Symbol name) const;
+    // Adds a function without a definition to the family.
+    FunctionRef make_relative(Symbol name) const;
+    bool is_relative_of(const FunctionRef &other) const { return family == other.family; }
+    bool is_of_program() const { return family && family->is_program(); }
+    const Ref<FunctionFamily> &own_family() const { return family; }
+    // Returns a handle for a member of the family to hold: it does not keep the family alive.
+    // `relative` of the member's handle leads back.
+    FunctionRef without_family() const { return FunctionRef({}, function); }
+
 private:
-    Ref<FunctionContents> owner, function;  // no owner: it is no wrapper
+    Ref<FunctionFamily> family;
+    Ref<FunctionContents> function;
 };
 
 struct Definition;
@@ -77,7 +104,7 @@ struct Definition : StageDefinition {
 
 // One argument of an extern stage: a function, a buffer (parameter or embedded), or a scalar.
 struct ExternFuncArgument {
-    FunctionRef func;
+    FunctionRef func;  // without family: of that of the extern stage
     ParameterRef buffer;
     Expr scalar;
 };
@@ -95,8 +122,17 @@ struct ExternDefinition {
     CopySide copy = CopySide::None;
 };
 
-// A Func's definition and schedule. Its callers keep it alive, as a referent.
-class FunctionContents final : public ir::Referent {
+// Says how a function has come about.
+enum class MadeBy : uint8_t {
+    Definition,  // or rfactor, or copy_input
+    In,
+    CloneIn,
+};
+// The name of the directive: "in", "clone_in"; empty for a definition.
+const char *name_of(MadeBy made_by);
+
+// A Func's definition and schedule. Callers of other families keep it alive, by a CalledFunction.
+class FunctionContents final : public RefCounted {
 public:
     Symbol name;
     std::vector<Symbol> args;  // the pure variables, innermost dimension first
@@ -108,16 +144,12 @@ public:
     // The directives so far have made these of the definitions.
     std::vector<DefinitionRef> stages;
     FuncSchedule schedule;
-    // A wrapper (in, clone_in): calls in the named consumers (or all, key: no symbol) become calls
-    // of the wrapper. `copy_reachable` (environment.h) makes that so; nobody else looks at it.
-    std::map<Symbol, Ref<FunctionContents>> wrappers;
-    // For a wrapper, the function that owns it, at the end of a chain of wrappers, and the one it
-    // reads (null: a clone). Handles and calls of a wrapper keep the owner alive; a wrapper's own
-    // calls of the owner and of its wrappers have no referent.
-    FunctionContents *owner = nullptr, *wrapped = nullptr;
-    // The table of the program that it is part of, if that is a value of its own (copy_reachable,
-    // apply).
-    Ref<FunctionTable> table;
+    // Wrappers (in, clone_in), members of its family: calls in the named consumers (or all, key: no
+    // symbol) become calls of the wrapper of this name. `copy_reachable` (environment.h) makes that
+    // so; nobody else looks at it.
+    std::map<Symbol, Symbol> wrappers;
+    MadeBy made_by = MadeBy::Definition;
+    Symbol wrapped;                    // that a wrapper by in() reads
     std::vector<Type> required_types;  // of a typed Func; empty: any
     int required_dimensions = -1;
     bool frozen = false;                 // used elsewhere: its definition may no longer change
@@ -131,7 +163,20 @@ public:
     bool defined() const { return !types.empty(); }
 };
 
+// What a call keeps alive: the function that is called.
+class CalledFunction final : public ir::Referent {
+public:
+    explicit CalledFunction(const FunctionRef &function) : function(function) {}
+
+    const FunctionRef function;
+};
+
+// Returns the function that a call keeps alive; null for one within a family.
+FunctionRef called_function(const ir::Call &call);
+
 // A call of a function of this program: its value `index` at a point.
 Expr call(const FunctionRef &f, std::vector<Expr> args, int index = 0);
+// The same for a definition of the function's own family, which must not keep itself alive.
+Expr call_of_relative(const FunctionContents &f, std::vector<Expr> args, int index = 0);
 
 }  // namespace tessera::program

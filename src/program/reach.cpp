@@ -19,9 +19,9 @@ void find_names(const std::vector<FunctionRef> &outputs, Reached &reached) {
         more = false;
         for (size_t i = 0; i < all.size(); i++) {
             for (const auto &[consumer, w] : all[i]->wrappers) {
-                if (!reached.is_reached(consumer) || reached.names.count(w->name)) continue;
+                if (!reached.is_reached(consumer) || reached.names.count(w)) continue;
                 more = true;
-                add({FunctionRef(w)});
+                add({all[i].relative(w)});
             }
         }
     }
@@ -33,7 +33,7 @@ void collect(const std::vector<FunctionRef> &from, Reached &reached, std::set<Sy
         if (!known.insert(f->name).second) continue;
         reached.all.push_back(f);
         for (const auto &[consumer, w] : f->wrappers) {
-            if (reached.is_reached(consumer)) collect({FunctionRef(w)}, reached, known);
+            if (reached.is_reached(consumer)) collect({f.relative(w)}, reached, known);
         }
     }
 }
@@ -59,7 +59,9 @@ Reached reach(const std::vector<FunctionRef> &outputs) {
         for (const DefinitionRef &d : f->stages) find_made(*d, made);
     }
     std::ranges::copy_if(reached.all, std::back_inserter(reached.algorithm),
-                         [&](const FunctionRef &f) { return !f->owner && !made.count(f->name); });
+                         [&](const FunctionRef &f) {
+                             return f->made_by == MadeBy::Definition && !made.count(f->name);
+                         });
     return reached;
 }
 

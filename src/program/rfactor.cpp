@@ -239,7 +239,7 @@ void Factoring::define_intermediate(const FunctionRef &intermediate,
         args.push_back(p.var);
         kept[p.rvar] = variable(p.var);
     }
-    define_pure(*intermediate, args, update.identities, at);
+    define_pure(intermediate, args, update.identities, at);
     ReductionDomainRef domain = make_domain(false);
     Expr predicate = translate(d.predicate, domain, kept);
     for (const Expr &g : ranges.guards) {
@@ -255,7 +255,7 @@ void Factoring::define_intermediate(const FunctionRef &intermediate,
         operands[update.ys[i]] = translate(update.new_values[i], domain, kept);
     }
     for (const Expr &op : update.operators) values.push_back(ir::substitute(operands, op));
-    define_update(*intermediate, place, values, at);
+    define_update(intermediate, place, values, at);
     Definition &u = *intermediate->stages[1];
     u.predicate = predicate;
     if (domain) u.reduction = domain->variables;
@@ -334,7 +334,7 @@ void Factoring::merge(const FunctionRef &intermediate, const AssociativeUpdate &
     ir::Substitution operands;
     for (size_t i = 0; i < update.operators.size(); i++) {
         operands[update.xs[i]] = ir::Call::make(f.types[i], f.name, CallKind::Func, int(i), place);
-        operands[update.ys[i]] = call(intermediate, partial, int(i));
+        operands[update.ys[i]] = call_of_relative(*intermediate, partial, int(i));
     }
     intermediate->frozen = true;
     d.args = place;
@@ -372,9 +372,9 @@ void Factoring::schedule_merge(const std::vector<Symbol> &pure) {
 
 FunctionRef Factoring::run(const FunctionRef &into) {
     AssociativeUpdate update = prove();
-    FunctionRef intermediate = into ? into : make_function(Symbol::fresh(str(f.name, "_intm")));
+    const FunctionRef intermediate =
+        into ? into : stage.function.make_relative(Symbol::fresh(str(f.name, "_intm")));
     define_intermediate(intermediate, update);
-    if (f.table) f.table->add(*intermediate);
     merge(intermediate, update);
     d.schedule.directives.push_back({Rfactor{preserved, intermediate->name}, at, next_order()});
     d.schedule.touched = true;

@@ -8,8 +8,8 @@ namespace tessera::program {
 //          f(x) = op(f(x), i(x, ro))     over ro
 // Loops of f that are left to the intermediate keep their kinds there. Throws CompileError if the
 // update is not known to be associative (and commutative, if the order changes), or has no
-// identity. `into`: what becomes the intermediate, which has no definition yet; else a new
-// function.
+// identity. `into`: what becomes the intermediate, a relative of f which has no definition yet;
+// else a new one.
 FunctionRef rfactor(const StageRef &stage, const std::vector<Preserved> &preserved,
                     const Location &at, const FunctionRef &into = {});
 

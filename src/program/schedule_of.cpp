@@ -13,7 +13,7 @@ public:
         : reached(reach(outputs)), levels(levels) {}
 
     Schedule run() {
-        for (const FunctionRef &f : reached.all) add(*f);
+        for (const FunctionRef &f : reached.all) add(f);
         std::ranges::sort(found, {}, &Found::order);
         Schedule schedule;
         for (Found &f : found) schedule.steps.push_back(std::move(f.step));
@@ -26,12 +26,13 @@ private:
         Step step;
     };
 
-    void add(const FunctionContents &f) {
+    void add(const FunctionRef &function) {
+        const FunctionContents &f = *function;
         // A clone brings along what was said of the function until then.
-        const uint64_t from = f.owner && !f.wrapped ? f.made : 0;
+        const uint64_t from = f.made_by == MadeBy::CloneIn ? f.made : 0;
         for (size_t i = 0; i < f.stages.size(); i++) add_stage(f, int(i), *f.stages[i], {}, from);
         add_levels(f, from);
-        add_wrappers(f);
+        add_wrappers(function);
     }
 
     void add_stage(const FunctionContents &f, int stage, const Definition &d,
@@ -61,16 +62,17 @@ private:
         }
     }
 
-    void add_wrappers(const FunctionContents &f) {
+    void add_wrappers(const FunctionRef &f) {
         std::set<Symbol> seen;
-        for (const auto &[key, w] : f.wrappers) {
-            if (!reached.is_reached(key) || !seen.insert(w->name).second) continue;
-            WrapStep step{{}, w->name, w->wrapped == nullptr, w->written};
-            for (const auto &[consumer, other] : f.wrappers) {
+        for (const auto &[key, name] : f->wrappers) {
+            if (!reached.is_reached(key) || !seen.insert(name).second) continue;
+            const FunctionRef w = f.relative(name);
+            WrapStep step{{}, name, w->made_by == MadeBy::CloneIn, w->written};
+            for (const auto &[consumer, other] : f->wrappers) {
                 const bool is_known = consumer.defined() && reached.is_reached(consumer);
-                if (other == w && is_known) step.consumers.push_back(consumer);
+                if (other == name && is_known) step.consumers.push_back(consumer);
             }
-            found.push_back({w->made, {f.name, step}});
+            found.push_back({w->made, {f->name, step}});
         }
     }
 

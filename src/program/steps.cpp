@@ -40,24 +40,27 @@ StageRef stage_of(const Step &step, const StageStep &s, const Functions &functio
     return ref;
 }
 
-// Returns what becomes the function that a step makes: the one of that name which `earlier` has,
-// without its definition, or a new one.
-FunctionRef undefined_function(Symbol name, const Functions &earlier) {
+// Returns what becomes the function that a step makes of `of`: its relative of that name which
+// `earlier` has, without its definition, or a new one.
+FunctionRef undefined_function(Symbol name, const FunctionRef &of, const Functions &earlier) {
     const auto found = earlier.find(name);
-    if (found == earlier.end()) return make_function(name);
+    if (found == earlier.end() || !found->second.is_relative_of(of)) return of.make_relative(name);
     const FunctionContents nothing;
     FunctionContents &f = *found->second;
     copy_into(f, nothing);
     f.extern_definition.reset();
     f.wrappers.clear();
-    f.owner = f.wrapped = nullptr;
+    f.made_by = MadeBy::Definition;
+    f.wrapped = Symbol();
     return found->second;
 }
 
 void perform(const Step &step, const StageStep &s, Functions &functions, const Functions &earlier) {
     const StageRef stage = stage_of(step, s, functions);
     const Location &at = s.written.at;
-    const auto made = [&](Symbol name) { return undefined_function(name, earlier); };
+    const auto made = [&](Symbol name) {
+        return undefined_function(name, stage.function, earlier);
+    };
     if (const auto *r = std::get_if<Rfactor>(&s.written.directive)) {
         functions[r->intermediate] = rfactor(stage, r->preserved, at, made(r->intermediate));
     } else if (const auto *copy = std::get_if<CopyInput>(&s.written.directive)) {
@@ -96,7 +99,7 @@ void perform(const Step &step, const WrapStep &s, Functions &functions, const Fu
     std::vector<FunctionRef> consumers;
     for (Symbol c : s.consumers) consumers.push_back(function(c, functions));
     const FunctionRef &f = function(step.function, functions);
-    const FunctionRef made = undefined_function(s.made, earlier);
+    const FunctionRef made = undefined_function(s.made, f, earlier);
     functions[s.made] =
         s.is_clone ? clone(f, consumers, s.at, made) : wrap(f, consumers, s.at, made);
 }
@@ -205,7 +208,7 @@ static void perform(const Step &step, Functions &functions, const Functions &ear
 
 void perform(const Step &step, Functions &functions) { perform(step, functions, {}); }
 
-void replace_schedule(const std::vector<FunctionRef> &outputs, const Schedule &schedule) {
+static Functions perform_anew(const std::vector<FunctionRef> &outputs, const Schedule &schedule) {
     const Functions earlier = functions_of(outputs);
     Functions functions;
     for (const FunctionRef &f : reach(outputs).algorithm) {
@@ -214,6 +217,38 @@ void replace_schedule(const std::vector<FunctionRef> &outputs, const Schedule &s
         functions[f->name] = f;
     }
     for (const Step &step : schedule.steps) perform(step, functions, earlier);
+    return functions;
+}
+
+// Drops of the family of `f` what the former schedule has made and what no handle, step or member
+// that stays needs.
+static void drop_unused_relatives(const FunctionRef &f, const Functions &functions) {
+    const Ref<FunctionFamily> family = f.own_family();
+    std::vector<FunctionRef> used;
+    std::set<Symbol> known;
+    const auto use = [&](const FunctionRef &member) {
+        if (known.insert(member->name).second) used.push_back(member);
+    };
+    for (const auto &[name, member] : family->all()) {
+        if (functions.contains(name) || member->use_count() > 1) use(FunctionRef(family, member));
+    }
+    for (size_t i = 0; i < used.size(); i++) {
+        for (const FunctionRef &callee : direct_callees(FunctionRef(used[i]))) {
+            if (callee.is_relative_of(f)) use(callee);
+        }
+    }
+    std::vector<Symbol> unused;
+    for (const auto &[name, member] : family->all()) {
+        if (!known.contains(name)) unused.push_back(name);
+    }
+    for (Symbol name : unused) family->remove(name);
+}
+
+void replace_schedule(const std::vector<FunctionRef> &outputs, const Schedule &schedule) {
+    const Functions functions = perform_anew(outputs, schedule);
+    for (const auto &[name, f] : functions) {
+        if (f.own_family()->all().size() > 1) drop_unused_relatives(f, functions);
+    }
 }
 
 Functions functions_of(const std::vector<FunctionRef> &outputs) {
@@ -224,14 +259,15 @@ Functions functions_of(const std::vector<FunctionRef> &outputs) {
 
 ScheduledProgram::ScheduledProgram(const Algorithm &algorithm)
     : contents(std::make_shared<Contents>()) {
-    contents->table = make_ref<FunctionTable>();
+    const auto family = make_ref<FunctionFamily>(FunctionFamily::Kind::Program);
     for (const FunctionRef &f : algorithm.functions()) {
-        FunctionRef own = copy(*f);
-        contents->table->add(*own);
-        contents->functions.emplace_hint(contents->functions.end(), f->name, own);
+        const Ref<FunctionContents> own = copy(*f);
+        family->add(own);
+        contents->functions.emplace_hint(contents->functions.end(), f->name,
+                                         FunctionRef(family, own));
         if (!own->extern_definition) continue;
         for (ExternFuncArgument &a : own->extern_definition->args) {
-            if (a.func) a.func = contents->functions.at(a.func->name);
+            if (a.func) a.func = contents->functions.at(a.func->name).without_family();
         }
     }
     for (const FunctionRef &f : algorithm.outputs()) {

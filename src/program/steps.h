@@ -86,7 +86,6 @@ public:
 
 private:
     struct Contents {
-        Ref<FunctionTable> table;
         Functions functions;
         std::vector<FunctionRef> outputs;
     };

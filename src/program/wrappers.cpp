@@ -35,13 +35,13 @@ FunctionRef existing(const FunctionRef &f, const std::vector<FunctionRef> &consu
     for (Symbol key : keys) {
         auto w = f->wrappers.find(key);
         if (w == f->wrappers.end()) continue;
-        if (found && found.get() != w->second.get()) met = keys.size() + 1;
-        found = FunctionRef(w->second.get());
+        if (found && found->name != w->second) met = keys.size() + 1;
+        found = f.relative(w->second);
         met++;
     }
     if (met == 0) return {};
     size_t sharing = 0;
-    for (const auto &[key, w] : f->wrappers) sharing += w.get() == found.get();
+    for (const auto &[key, w] : f->wrappers) sharing += w == found->name;
     if (met == keys.size() && sharing == keys.size()) return found;
     const bool is_of_first_alone = met == 1 && sharing == 1 && f->wrappers.contains(keys[0]);
     if (f->dialect == Dialect::Halide && is_of_first_alone) {
@@ -57,17 +57,20 @@ FunctionRef existing(const FunctionRef &f, const std::vector<FunctionRef> &consu
                                "has one wrapper"));
 }
 
-// Returns a handle to `w` that keeps its owner alive.
-FunctionRef install(const FunctionRef &f, const FunctionRef &w,
-                    const std::vector<FunctionRef> &consumers) {
-    Ref<FunctionContents> wrapper(w.get());
-    wrapper->owner = f->owner ? f->owner : f.get();
-    if (f->table) f->table->add(*wrapper);
-    if (consumers.empty()) f->wrappers[Symbol()] = wrapper;
-    for (const FunctionRef &c : consumers) f->wrappers[c->name] = wrapper;
+void install(const FunctionRef &f, const FunctionRef &wrapper, MadeBy made_by,
+             const std::vector<FunctionRef> &consumers) {
+    if (consumers.empty()) f->wrappers[Symbol()] = wrapper->name;
+    for (const FunctionRef &c : consumers) f->wrappers[c->name] = wrapper->name;
+    wrapper->made_by = made_by;
     wrapper->made = next_order();
     f->version.note_change();
-    return FunctionRef(wrapper.get());
+}
+
+// Returns what becomes the function of this name that a directive makes of `f`.
+FunctionRef undefined_relative(const FunctionRef &f, const FunctionRef &into, Symbol name) {
+    if (!into) return f.make_relative(name);
+    if (into.is_relative_of(f)) return into;
+    throw InternalError(str(into->name, " is no relative of ", f->name));
 }
 
 // Calls of `from` (by itself: without a referent) become calls of `to`.
@@ -125,25 +128,25 @@ FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers
                  const Location &at, const FunctionRef &into) {
     require_consumers(f, consumers, "in", at);
     if (FunctionRef found = existing(f, consumers, "in", at)) {
-        if (found->wrapped) return found;
+        if (found->made_by == MadeBy::In) return found;
         throw CompileError(at, str("in: ", consumers[0]->name, " already uses ", found->name,
                                    ", a clone, instead of ", f->name, "; wrap that one"));
     }
     std::string text = str(f->name, "_in");
     for (const FunctionRef &c : consumers) text += str("_", c->name);
-    FunctionRef w = into ? into : make_function(Symbol::fresh(text));
+    const FunctionRef w = undefined_relative(f, into, Symbol::fresh(text));
     std::vector<Expr> args, values;
     for (Symbol s : f->args) args.push_back(ir::Variable::make(Int(32), s));
     for (size_t i = 0; i < f->types.size(); i++) {
-        // No referent: what is wrapped owns its wrapper, and not the other way.
-        values.push_back(ir::Call::make(f->types[i], f->name, CallKind::Func, int(i), args));
+        values.push_back(call_of_relative(*f, args, int(i)));
     }
-    w->wrapped = f.get();
-    define_pure(*w, f->args, values, at);
+    w->wrapped = f->name;
+    define_pure(w, f->args, values, at);
     w->dialect = f->dialect;
     w->frozen = f->dialect == Dialect::Halide;
     f->frozen = true;
-    return install(f, w, consumers);
+    install(f, w, MadeBy::In, consumers);
+    return w;
 }
 
 FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
@@ -151,22 +154,23 @@ FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumer
     require_consumers(f, consumers, "clone_in", at);
     if (consumers.empty()) throw CompileError(at, "clone_in: name the Funcs that use the clone");
     if (FunctionRef found = existing(f, consumers, "clone_in", at)) {
-        if (!found->wrapped) return found;
+        if (found->made_by == MadeBy::CloneIn) return found;
         throw CompileError(at, str("clone_in: ", consumers[0]->name, " already uses ", found->name,
                                    ", a wrapper, instead of ", f->name,
                                    "; name that one as the Func that uses the clone"));
     }
-    FunctionRef c = into ? into : make_function(Symbol::fresh(str(f->name, "_clone")));
+    const FunctionRef c = undefined_relative(f, into, Symbol::fresh(str(f->name, "_clone")));
     become_copy(*c, *f);
     c->written = at;
     c->output_buffers = copies_for(*c, f->output_buffers);
     f->frozen = true;
-    return install(f, c, consumers);
+    install(f, c, MadeBy::CloneIn, consumers);
+    return c;
 }
 
-FunctionRef copy_as(Symbol name, const FunctionContents &f) {
-    FunctionRef c = make_function(name);
-    become_copy(*c, f);
+FunctionRef copy_as(Symbol name, const FunctionRef &f) {
+    const FunctionRef c = f.make_relative(name);
+    become_copy(*c, *f);
     return c;
 }
 
@@ -175,7 +179,7 @@ void redirect_calls(FunctionContents &caller, Symbol from, const FunctionRef &to
     for (const DefinitionRef &d : caller.stages) rename_calls(*d, rename);
     if (!caller.extern_definition) return;
     for (ExternFuncArgument &a : caller.extern_definition->args) {
-        if (a.func && a.func->name == from) a.func = to;
+        if (a.func && a.func->name == from) a.func = to.without_family();
         if (a.scalar.defined()) a.scalar = rename(a.scalar);
     }
 }

@@ -15,9 +15,9 @@ public:
     explicit Wrapping(std::vector<FunctionRef> outputs) : outputs(std::move(outputs)) {}
 
     // Returns the function that calls of `callee` in `caller` are to be calls of.
-    FunctionRef target(const FunctionRef &callee, const FunctionContents &caller);
+    FunctionRef target(const FunctionRef &callee, const FunctionRef &caller);
     // Returns the functions that `f` calls then, each once.
-    std::vector<FunctionRef> callees_of(const FunctionContents &f);
+    std::vector<FunctionRef> callees_of(const FunctionRef &f);
 
     // Begins a round: call it before all functions are asked for their callees.
     void begin() { used.clear(); }
@@ -31,25 +31,24 @@ private:
     using Use = std::pair<Symbol, Symbol>;
     // A function as it is inline in a consumer.
     struct InlineCopy {
-        Ref<FunctionContents> copy;
-        const FunctionContents *original = nullptr;
+        FunctionRef copy, original;
         Symbol consumer;
     };
 
-    FunctionContents *wrapper_for(const FunctionContents &f, const FunctionContents &caller);
-    Symbol consumer_around(const FunctionContents &caller) const;
-    const FunctionContents &original_of(const FunctionContents &f) const;
-    bool is_inline(const FunctionContents &f) const;
-    FunctionRef inline_copy(const FunctionContents &f, Symbol consumer);
-    bool calls(const FunctionContents &caller, const FunctionContents &f);
-    [[noreturn]] void refuse(const FunctionContents &f, Symbol consumer, const Environment &env);
+    FunctionRef wrapper_for(const FunctionRef &f, const FunctionRef &caller);
+    Symbol consumer_around(const FunctionRef &caller) const;
+    const FunctionRef &original_of(const FunctionRef &f) const;
+    bool is_inline(const FunctionRef &f) const;
+    FunctionRef inline_copy(const FunctionRef &f, Symbol consumer);
+    bool calls(const FunctionRef &caller, const FunctionRef &f);
+    [[noreturn]] void refuse(const FunctionRef &f, Symbol consumer, const Environment &env);
 
     const std::vector<FunctionRef> outputs;
     std::set<Use> used;
     std::set<Use> further;         // which are looked for in what the consumer computes inline
     std::set<Symbol> with_copies;  // the consumers among these
-    std::map<Use, InlineCopy> copies;
-    std::map<Symbol, const InlineCopy *> by_name;
+    std::map<Use, Symbol> copies;  // their names
+    std::map<Symbol, InlineCopy> by_name;
 };
 
 }  // namespace tessera::program

@@ -14,7 +14,7 @@ Expr var(const char *name) { return Variable::make(Int(32), Symbol::interned(nam
 
 // A function of int32 values in the making.
 struct Builder {
-    FunctionRef f = make_ref<FunctionContents>();
+    FunctionRef f{make_ref<FunctionContents>()};
 
     Builder(const char *name, std::vector<const char *> args) {
         f->name = Symbol::fresh(name);

@@ -21,7 +21,7 @@ public:
         : f(program::make_function(Symbol::fresh(name))) {
         std::vector<Symbol> symbols;
         for (const char *a : args) symbols.push_back(Symbol::interned(a));
-        program::define_pure(*f, symbols, {value}, {});
+        program::define_pure(f, symbols, {value}, {});
     }
     ir::Expr operator()(const ir::Expr &a) const { return program::call(f, {a}); }
     ir::Expr operator()(const ir::Expr &a, const ir::Expr &b) const {

@@ -23,15 +23,15 @@ struct Case {
         g = make_function(Symbol::fresh("g"));
         std::vector<Expr> zeros;
         for (Type t : types) zeros.push_back(ir::make_zero(t));
-        define_pure(*f, {x}, zeros, {});
-        define_pure(*g, {x}, zeros, {});
+        define_pure(f, {x}, zeros, {});
+        define_pure(g, {x}, zeros, {});
         for (size_t i = 0; i < types.size(); i++) {
             old.push_back(call(f, {at_x}, int(i)));
             fresh.push_back(call(g, {at_x}, int(i)));
         }
     }
     std::optional<AssociativeUpdate> prove(const std::vector<Expr> &values) {
-        define_update(*f, {at_x}, values, {});
+        define_update(f, {at_x}, values, {});
         return prove_associativity(*f, *f->stages.back());
     }
 };

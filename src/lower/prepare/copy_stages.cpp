@@ -22,7 +22,7 @@ ExternFuncArgument source_of(const ir::Call &call, const Environment &environmen
         source.buffer = ParameterRef(const_cast<Parameter *>(image));
         return source;
     }
-    source.func = environment.functions.at(call.callee);
+    source.func = environment.functions.at(call.callee).without_family();
     const FunctionContents &f = *source.func;
     const bool is_inline = f.schedule.compute_level.means_inlined();
     if (!is_inline || !why_no_copy(f).empty()) return source;

@@ -52,7 +52,7 @@ void Separation::run(program::Environment &environment) {
     for (auto f = environment.order.rbegin(); f != environment.order.rend(); ++f) {
         const std::vector<FunctionRef> readers_of_f = readers[(*f)->name];
         for (size_t i = 1; i < readers_of_f.size() && is_computed_inline(*f); i++) {
-            FunctionRef own = program::copy_as(Symbol::fresh((*f)->name.text()), **f);
+            FunctionRef own = program::copy_as(Symbol::fresh((*f)->name.text()), *f);
             program::redirect_calls(*readers_of_f[i], (*f)->name, own);
             environment.functions.emplace(own->name, own);
             reversed.push_back(own);
