@@ -279,6 +279,7 @@ endfunction()
 # The end of the name of a file of this type.
 function(_tessera_output_extension variable type)
     set(static_library .a)
+    set(shared_library .so)
     set(object .o)
     set(c_header .h)
     set(c_source .c)
