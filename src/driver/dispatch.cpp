@@ -6,7 +6,6 @@
 #include "codegen/archive.h"
 #include "codegen/cpu_features.h"
 #include "driver/c_header.h"
-#include "driver/c_header.h"
 #include "driver/files.h"
 #include "driver/runtime_library.h"
 #include "ir/mutator.h"
@@ -177,7 +176,7 @@ private:
     static void require_possible(Type type) {
         constexpr Type once[] = {
             Type::object,       Type::c_header, Type::function_info_header, Type::python_extension,
-            Type::registration, Type::schedule, Type::shared_library, Type::static_library};
+            Type::registration, Type::schedule, Type::shared_library,       Type::static_library};
         if (is_per_target(type) || std::ranges::find(once, type) != std::end(once)) return;
         for (const OutputFile &file : output_files()) {
             if (file.type != type) continue;

@@ -41,8 +41,9 @@ Words find_compiler(const std::string &library, const Target &target) {
         for (const std::string &name : known) {
             if (is_program(name)) return {name};
         }
-        throw RuntimeError(str(library, " cannot be linked into a shared library: that wants a C "
-                                        "compiler, and PATH has no ",
+        throw RuntimeError(str(library,
+                               " cannot be linked into a shared library: that wants a C "
+                               "compiler, and PATH has no ",
                                join(known, ", no "),
                                "; install one, or let the environment variable CC name one"));
     }
