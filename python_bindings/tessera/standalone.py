@@ -414,7 +414,8 @@ class Function:
         try:
             array = _Array(value)
         except (TypeError, ImportError):
-            raise TypeError(f"{self._what(i, a)}: a {type(value).__name__} is no Buffer and no array; wanted {a.wanted()}") from None
+            came = f"a {type(value).__name__} is no Buffer and no array"
+            raise TypeError(f"{self._what(i, a)}: {came}; wanted {a.wanted()}") from None
         problem = None
         if array.type != a._type or len(array.shape) != a.dimensions:
             problem = f"wanted {a.wanted()}"

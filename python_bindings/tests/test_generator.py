@@ -55,7 +55,8 @@ def test_a_stub_finds_generators_by_their_names():
     out = stub.output("output")
     assert (out.realize([80, 20]).numpy() == brightened(IMAGE, 3, 5)).all()
     assert (stub.pipeline().realize([80, 20]).numpy() == brightened(IMAGE, 3, 5)).all()
-    by_alias = ts.GeneratorStub("brighten_twice", ts.GeneratorContext("x86-64-linux")).input("input", ts.Buffer(IMAGE)).input("offset", 1)
+    by_alias = ts.GeneratorStub("brighten_twice", ts.GeneratorContext("x86-64-linux"))
+    by_alias.input("input", ts.Buffer(IMAGE)).input("offset", 1)
     assert [f.realize([80, 20]).numpy()[3, 4] for f in by_alias.outputs("output")] == [brightened(IMAGE, 2, 1)[3, 4]]
     with pytest.raises(ts.CompileError, match="there is no generator brighte; did you mean brighten"):
         ts.GeneratorStub("brighte")
