@@ -14,6 +14,7 @@
 #include "lang/inline_reductions.h"
 #include "lang/jit_shared_runtime.h"
 #include "lang/lambda.h"
+#include "lang/load_library.h"
 #include "lang/module.h"
 #include "lang/operators.h"
 #include "lang/param.h"

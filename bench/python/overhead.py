@@ -12,6 +12,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 # What is wanted, in microseconds: section by section as the table is printed.
@@ -28,7 +29,12 @@ CASES = [
     ("f[x, y]", None),
     ("cast(u8, x)", 0.5),
     ("Callable by keywords", None),
+    ("loaded, of NumPy arrays", 0.8),
+    ("loaded, of own Buffers", 0.4),
+    ("standalone.py", None),
 ]
+# The peer has no such thing.
+ONLY_OURS = ("loaded, of NumPy arrays", "loaded, of own Buffers", "standalone.py")
 
 
 def functions(side):
@@ -55,7 +61,13 @@ def functions(side):
     sizes = [8, 8]
     name = f.name().split("$")[0]
     keywords = {"im": data, "k": 2.0, name: out}
-    return {
+    loaded = libraries(hl, f, [im, k]) if side == "ours" else {}
+    of_library = {
+        "loaded, of NumPy arrays": lambda: loaded["package"](data, 2.0, out),
+        "loaded, of own Buffers": lambda: loaded["package"](own, 2.0, own_out),
+        "standalone.py": lambda: loaded["alone"](data, 2.0, out),
+    }
+    return (of_library if loaded else {}) | {
         "Callable of NumPy arrays": lambda: call(data, 2.0, out),
         "Callable of own Buffers": lambda: call(own, 2.0, own_out),
         "Callable by keywords": lambda: call(**keywords),
@@ -69,6 +81,18 @@ def functions(side):
         "f[x, y]": lambda: f[x, y],
         "cast(u8, x)": lambda: cast(u8, x),
     }
+
+
+def libraries(ts, f, arguments):
+    """Returns the function of a library of this pipeline, as the package loads it and as the file alone does."""
+    from tessera import standalone
+    functions = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for side, load in (("package", ts.load), ("alone", standalone.load)):
+            path = os.path.join(folder, side + ".so")
+            f.compile_to({ts.OutputFileType.shared_library: path}, arguments, "scaled")
+            functions[side] = load(path).scaled
+    return functions
 
 
 def nothing():
@@ -155,7 +179,8 @@ def compare(args):
     for _ in range(args.rounds):
         for case, _ in cases:
             for side in sides:
-                times[side, case].append(sides[side].time(case))
+                if side == "ours" or case not in ONLY_OURS:
+                    times[side, case].append(sides[side].time(case))
     print(f"{'us, medians (least)':28} {'ours':>14} {'wanted':>8} {'peer':>14}")
     for case, wanted in cases:
         ours, peer = (both(times.get((side, case))) for side in ("ours", "peer"))

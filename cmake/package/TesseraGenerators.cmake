@@ -42,7 +42,8 @@ endfunction()
 #     [FEATURES <feature>...]      of each target
 #     [PARAMS <name=value>...]
 #     [OUTPUTS <type>...]          more files than the library and its header: assembly, stmt, ...;
-#                                  they are in the folder <target>.files
+#                                  they are in the folder <target>.files; a shared_library has no
+#                                  runtime within it
 #     [USE_RUNTIME <target>]       made by add_tessera_runtime
 #     [AUTOSCHEDULER <name>]       makes the schedule: one that the generators' program or a plugin
 #                                  adds; PARAMS autoscheduler.<option>=<value> are for it
@@ -94,8 +95,21 @@ function(add_tessera_library target)
     # With several targets, most of the other files exist once for each.
     set(others)
     list(LENGTH ARG_TARGETS how_many)
-    if("python_extension" IN_LIST ARG_OUTPUTS)  # which is there once
-        list(APPEND others ${folder}/${ARG_FILE_BASE}.py.c)
+    foreach(once IN ITEMS python_extension:.py.c shared_library:.so)  # these are there once
+        string(REPLACE ":" ";" once ${once})
+        list(POP_FRONT once type)
+        if(type IN_LIST ARG_OUTPUTS)
+            list(APPEND others ${folder}/${ARG_FILE_BASE}${once})
+        endif()
+    endforeach()
+    # Generators have a shared library linked by the compiler that the project is compiled by.
+    set(linker)
+    if("shared_library" IN_LIST ARG_OUTPUTS)
+        set(linker ${CMAKE_CXX_COMPILER})
+        if(CMAKE_C_COMPILER)
+            set(linker ${CMAKE_C_COMPILER})
+        endif()
+        set(linker ${CMAKE_COMMAND} -E env "CC=${linker}")
     endif()
     if(how_many EQUAL 1)
         foreach(type IN LISTS ARG_OUTPUTS)
@@ -111,7 +125,7 @@ function(add_tessera_library target)
         set(scripts)
     endif()
     add_custom_command(OUTPUT ${library} ${header} ${others}
-        COMMAND $<TARGET_FILE:${ARG_FROM}> -g ${ARG_GENERATOR} -f ${ARG_FUNCTION_NAME}
+        COMMAND ${linker} $<TARGET_FILE:${ARG_FROM}> -g ${ARG_GENERATOR} -f ${ARG_FUNCTION_NAME}
                 -n ${ARG_FILE_BASE} -o ${folder} -e ${outputs} target=${targets} ${scheduling}
                 ${ARG_PARAMS}
         DEPENDS ${ARG_FROM} $<TARGET_FILE:${ARG_FROM}> ${scripts} ${scheduling_files}

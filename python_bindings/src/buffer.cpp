@@ -377,6 +377,7 @@ uint64_t number_bits(Type t, nb::handle value, const What &what) {
         refuse_argument(str(what(), ": ", shown, " is no ", t));
     };
     std::optional<uint64_t> bits;
+    if (t.is_handle() && value.is_none()) return 0;
     if (t.is_float()) {
         const double number = PyFloat_AsDouble(value.ptr());
         if (number == -1 && PyErr_Occurred()) {
@@ -392,10 +393,11 @@ uint64_t number_bits(Type t, nb::handle value, const What &what) {
         const long long n = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
         if (overflow > 0) {
             const unsigned long long large = PyLong_AsUnsignedLongLong(number.ptr());
-            if (!PyErr_Occurred()) bits = detail::bits_as(t, uint64_t(large));
+            if (!PyErr_Occurred())
+                bits = t.is_handle() ? uint64_t(large) : detail::bits_as(t, uint64_t(large));
             PyErr_Clear();
         } else if (!overflow) {
-            bits = detail::bits_as(t, int64_t(n));
+            bits = t.is_handle() ? uint64_t(n) : detail::bits_as(t, int64_t(n));
         }
     }
     if (!bits) refuse();

@@ -1,10 +1,9 @@
-#include "bindings.h"
+#include "generator.h"
 #include "docs/params.h"
 #include "docs/running.h"
 #include <iostream>
 #include <limits>
 #include <memory>
-#include <tessera_generator.h>
 
 namespace tessera::python {
 namespace {
@@ -172,6 +171,7 @@ public:
     }
     ~PythonGenerator() override {
         nb::gil_scoped_acquire gil;
+        const nb::error_scope kept;  // it may go because something has failed
         // Whoever has kept the object finds no generator there.
         if (owned.is_valid()) nb::setattr(owned, "_core", nb::none());
         params.clear();
@@ -226,6 +226,11 @@ private:
         call("_generate");
     }
     void schedule() override { call("_schedule"); }
+    bool write_stub(const std::string &) override {
+        throw CompileError(str("cpp_stub: ", generator_name(),
+                               " is a generator in Python, which "
+                               "a header of C++ cannot call"));
+    }
     void call(const char *method) {
         nb::gil_scoped_acquire gil;
         try {
@@ -262,14 +267,6 @@ private:
     std::vector<std::pair<std::string, nb::object>> scalars;
 };
 
-InputValue input_value(nb::handle given, const std::string &input) {
-    if (nb::isinstance<Func>(given)) return nb::cast<Func &>(given);
-    if (nb::isinstance<ImageParam>(given)) return nb::cast<ImageParam &>(given);
-    if (nb::isinstance<Buffer<>>(given) || is_array(given))
-        return InputValue(to_buffer(given, [&] { return "input " + input; }), here());
-    return to_expr(given);
-}
-
 void bind_inputs(GeneratorBase &g, nb::handle values) {
     called_at(here(), [&] {
         g.configure_now();
@@ -279,73 +276,77 @@ void bind_inputs(GeneratorBase &g, nb::handle values) {
             const auto &inputs = g.generator_inputs();
             const ArgumentShape shape = i < inputs.size() ? inputs[i]->shape() : ArgumentShape();
             i++;
-            std::vector<InputValue> elements;
-            if (shape.is_array)
-                for (nb::handle e : given) elements.push_back(input_value(e, shape.name));
-            else
-                elements.push_back(input_value(given, shape.name));
-            all.emplace_back(elements);
+            all.push_back(to_input_values(given, shape.name, shape.is_array));
         }
         g.bind_inputs(all);
     });
 }
 
 void set_params(GeneratorBase &g, nb::handle params) {
-    for (nb::handle pair : params.attr("items")()) {
-        const std::string name = nb::cast<std::string>(pair[0]);
-        const nb::object value = pair[1];
-        if (nb::isinstance<LoopLevel>(value))
-            g.set_generator_param(name, nb::cast<LoopLevel &>(value));
-        else
-            g.set_generator_param(name, text_of(value));
+    for (nb::handle pair : params.attr("items")())
+        to_param_value(nb::object(pair[1])).set(g, nb::cast<std::string>(pair[0]));
+}
+
+// ---- The registry ----
+
+nb::object module_of_generators() { return nb::module_::import_("tessera._generator"); }
+
+// Makes the generator that a script has registered under this name.
+std::unique_ptr<GeneratorBase> make_registered(const std::string &name,
+                                               const GeneratorContext &context) {
+    nb::gil_scoped_acquire gil;
+    try {
+        const nb::object entry = module_of_generators().attr("_registered")[nb::str(name.c_str())];
+        const GeneratorBase::Construction construction(name, context);
+        auto made =
+            std::make_unique<PythonGenerator>(PythonGenerator::OfClass{nb::object(entry[0])});
+        set_params(*made, entry[1]);
+        return made;
+    } catch (const nb::python_error &e) {
+        throw CompileError(message_of(e));
     }
 }
 
-// ---- The command line ----
-
-// Generators that scripts register, and those of plugins.
-class PythonSource final : public GeneratorSource {
-public:
-    std::vector<std::string> names() const override {
-        std::vector<std::string> all = GeneratorRegistry::names();
-        nb::gil_scoped_acquire gil;
-        for (nb::handle name : registered()) all.push_back(nb::cast<std::string>(name));
-        std::ranges::sort(all);
-        return all;
-    }
-    std::unique_ptr<GeneratorBase> create(const std::string &name,
-                                          const GeneratorContext &context) const override {
-        nb::gil_scoped_acquire gil;
-        const nb::object all = registered();
-        if (!nb::cast<bool>(all.attr("__contains__")(name)))
-            return GeneratorRegistry::create(name, context);
-        const nb::object entry = all[nb::str(name.c_str())];
-        try {
-            const GeneratorBase::Construction construction(name, context);
-            auto made =
-                std::make_unique<PythonGenerator>(PythonGenerator::OfClass{nb::object(entry[0])});
-            set_params(*made, entry[1]);
-            return made;
-        } catch (const nb::python_error &e) {
-            throw CompileError(message_of(e));
-        }
-    }
-
-private:
-    static nb::object registered() {
-        return nb::module_::import_("tessera._generator").attr("_registered");
-    }
-};
+// Another one of that name is replaced: a cell of a notebook may run again.
+void register_generator(const std::string &name) {
+    GeneratorRegistry::remove(name);
+    GeneratorRegistry::add(name, name, [name](const GeneratorContext &context) {
+        return make_registered(name, context);
+    });
+}
 
 int run_main(const std::vector<std::string> &arguments) {
     nb::gil_scoped_release no_gil;
-    return run_generator_command(arguments, std::cout, std::cerr, PythonSource());
+    return run_generator_command(arguments, std::cout, std::cerr);
 }
 
 GeneratorContext context_of(const Target &target, const AutoschedulerParams &scheduler) {
     return GeneratorContext(target.has_unknowns() ? get_target_from_environment() : target,
                             scheduler);
 }
+
+}  // namespace
+
+InputValues to_input_values(nb::handle given, const std::string &input, bool is_array_of) {
+    const auto value = [&](nb::handle one) -> InputValue {
+        if (nb::isinstance<Func>(one)) return nb::cast<Func &>(one);
+        if (nb::isinstance<ImageParam>(one)) return nb::cast<ImageParam &>(one);
+        if (nb::isinstance<Buffer<>>(one) || is_array(one))
+            return InputValue(to_buffer(one, [&] { return "input " + input; }), here());
+        return to_expr(one);
+    };
+    std::vector<InputValue> values;
+    if (!is_array_of) return value(given);
+    for (nb::handle one : given) values.push_back(value(one));
+    return values;
+}
+
+ParamValue to_param_value(nb::handle value) {
+    if (nb::isinstance<LoopLevel>(value)) return nb::cast<LoopLevel &>(value);
+    return text_of(value);
+}
+
+namespace {
 
 // Defines what any generator does, in Python or C++, for those who call it.
 void bind_generator_base(nb::module_ &m) {
@@ -366,6 +367,21 @@ void bind_generator_base(nb::module_ &m) {
                  return names;
              })
         .def("bind_inputs", &bind_inputs)
+        .def("bind_input",
+             [](GeneratorBase &g, const std::string &name, nb::handle value) {
+                 called_at(here(), [&] {
+                     g.configure_now();
+                     GeneratorInput &input = g.find_input(name);
+                     input.bind(to_input_values(value, name, input.shape().is_array));
+                 });
+             })
+        .def("output_funcs",
+             [](GeneratorBase &g, const std::string &name) {
+                 return called_at(here(), [&] {
+                     g.get_pipeline();
+                     return g.find_output(name).funcs();
+                 });
+             })
         .def("pipeline",
              [](GeneratorBase &g) {
                  const Here at = here();
@@ -506,6 +522,7 @@ void bind_generator(nb::module_ &m) {
             });
         },
         nb::rv_policy::take_ownership);
+    m.def("_register_generator", &register_generator);
     m.def("_generator_main", &run_main);
     m.def("_create_callable", [](const std::string &name, const Target &target,
                                  const AutoschedulerParams &scheduler, const nb::dict &params) {

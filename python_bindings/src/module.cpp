@@ -34,6 +34,8 @@ NB_MODULE(_tessera, m) {
     bind_reductions(m);
     bind_boundary_conditions(m);
     bind_generator(m);
+    bind_generator_stub(m);
+    bind_library(m);
     bind_notebook(m);
     explain_arguments(m);
     m.def("_no_leak_warnings", [] { nb::set_leak_warnings(false); });

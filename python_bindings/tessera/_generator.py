@@ -41,6 +41,7 @@ __all__ = [
     "Generator",
     "GeneratorContext",
     "GeneratorParam",
+    "GeneratorStub",
     "InputBuffer",
     "InputFunc",
     "InputScalar",
@@ -690,6 +691,12 @@ def _default_name(cls: type) -> str:
     return cls.__qualname__ if cls.__module__ == "__main__" else f"{cls.__module__}.{cls.__qualname__}"
 
 
+def _register(name: str, cls: type[Generator], params: dict[str, Any]) -> None:
+    """Lets this process find a generator by its name, also in C++."""
+    _registered[name] = (cls, params)
+    _tessera._register_generator(name)
+
+
 def generator(name: Any = None) -> Any:
     """Registers a class as a generator: @generator("brighten"). Another one of that name is replaced.
 
@@ -711,7 +718,7 @@ def generator(name: Any = None) -> Any:
             cls = type(cls.__name__, (cls, Generator), members)
         cls._name = name if isinstance(name, str) else _default_name(cls)
         cls._written = _tessera._here()
-        _registered[cls._name] = (cls, {})
+        _register(cls._name, cls, {})
         return cls
 
     if isinstance(name, type):
@@ -733,10 +740,78 @@ def alias(**names: dict[str, Any]) -> Callable[[Any], Any]:
         if not (isinstance(cls, type) and issubclass(cls, Generator)):
             raise TypeError("@alias stands above @generator")
         for name, params in names.items():
-            _registered[name] = (cls, {param: _text(value) for param, value in params.items()})
+            _register(name, cls, {param: _text(value) for param, value in params.items()})
         return cls
 
     return register
+
+
+class GeneratorStub:
+    """A generator that is called by its name: one of Python's, or one of C++ in a plugin.
+
+    Its pipeline becomes a part of the caller's. An input that is given nothing becomes an argument of the caller's
+    compiled function. `context` is that of the innermost `with` unless one is given.
+
+    >>> scaled = ts.GeneratorStub("scale").set("factor", 3).input("input", a).input("offset", 1)
+    >>> scaled.output("out").realize([3, 2]).numpy().tolist()
+    [[1, 4, 7], [10, 13, 16]]
+    """
+
+    def __init__(self, name: str, context: Optional[GeneratorContext] = None) -> None:
+        context = context or GeneratorContext.current()
+        self._core: Union[_tessera._Generator, _tessera._GeneratorStub]
+        if name in _registered:
+            cls, params = _registered[name]
+            self._made = cls(params, context)
+            self._core = self._made._core
+        else:
+            self._core = _tessera._GeneratorStub(name, context.target(), context.autoscheduler_params())
+
+    def set(self, parameter: str, value: Any) -> GeneratorStub:
+        """Sets a parameter, and returns this object.
+
+        >>> ts.GeneratorStub("scale").set("factor", 3).pipeline()
+        <Pipeline out>
+        """
+        self._core.set_params({parameter: _text(value)})
+        return self
+
+    def input(self, name: str, value: Any) -> GeneratorStub:
+        """Gives an input a Func, an image, an array or a number, or a list where it is one; returns this object.
+
+        >>> bright = ts.GeneratorStub("scale").input("input", im).input("offset", p)
+        >>> [argument.name for argument in bright.output("out").infer_arguments()]
+        ['im', 'p']
+        """
+        self._core.bind_input(name, value)
+        return self
+
+    def output(self, name: str) -> _tessera.Func:
+        """Returns the Func of an output.
+
+        >>> ts.GeneratorStub("scale").output("out")
+        <Func out(x, y): uint8>
+        """
+        funcs = self.outputs(name)
+        if len(funcs) == 1:
+            return funcs[0]
+        raise Error(f"the output {name} is {len(funcs)} Funcs; ask for outputs()")
+
+    def outputs(self, name: str) -> list[_tessera.Func]:
+        """Returns the Funcs of an output that is a list.
+
+        >>> ts.GeneratorStub("scale").outputs("out")
+        [<Func out(x, y): uint8>]
+        """
+        return list(self._core.output_funcs(name))
+
+    def pipeline(self) -> _tessera.Pipeline:
+        """Returns the Pipeline of all outputs.
+
+        >>> ts.GeneratorStub("scale").input("input", a).pipeline().outputs()
+        [<Func out(x, y): uint8>]
+        """
+        return self._core.pipeline()
 
 
 def create_callable_from_generator(

@@ -39,8 +39,8 @@ def test_arguments_by_position_and_by_name():
     (("a", 1, "out", 2), {}, r"takes 3 arguments, \(im, k, scaled\), not 4"),
     (("a", 1), {}, r"argument 2 \(scaled\) of \(im, k, scaled\) is missing"),
     (("a",), {"scaled": "out"}, r"argument 1 \(k\) of \(im, k, scaled\) is missing"),
-    (("a", 1), {"scaled": "out", "im": "a"}, r"given twice, or has a name that is not in \(im, k, scaled\)"),
-    (("a", 1, "out"), {"factor": 2}, r"given twice, or has a name that is not in"),
+    (("a", 1), {"scaled": "out", "im": "a"}, r"argument 0 \(im\) of \(im, k, scaled\) is given twice"),
+    (("a", 1, "out"), {"factor": 2}, r"factor is none of the arguments \(im, k, scaled\)"),
     ((1.5, 1, "out"), {}, r"argument 0 \(im\): a float is no Buffer and no array"),
     (("a", "a", "out"), {}, r"argument 1 \(k\): a ndarray is no float32"),
     (("a", None, "out"), {}, r"argument 1 \(k\): None is no float32"),
@@ -53,6 +53,21 @@ def test_arguments_that_do_not_fit(passed, named, text):
     with pytest.raises(TypeError, match=text):
         scaled()(*[given.get(p, p) if isinstance(p, str) else p for p in passed],
                  **{key: given.get(value, value) if isinstance(value, str) else value for key, value in named.items()})
+
+
+def test_numbers_have_the_values_of_their_params_as_defaults_and_outputs_may_be_shapes():
+    im, k = ts.ImageParam(ts.Float(32), 2, "im"), ts.Param(ts.Float(32), "k")
+    f, g = ts.Func("scaled"), ts.Func("places")
+    k.set(4.0)
+    f[x, y] = im[x, y] * k
+    g[x, y] = x
+    call = ts.Pipeline([f, g]).compile_to_callable([im, k])
+    k.set(5.0)  # too late for this one
+    a, out = arrays()
+    scaled_a, places = call(a, scaled=(2, 3), places=(2, 3))
+    assert (scaled_a == 4 * a).all() and places.tolist() == [[0, 1, 2]] * 2 and places.dtype == np.int32
+    assert inspect.signature(call).parameters["k"].default == 4.0
+    assert (call(a, 2, out, (2, 3)) == places).all() and (out == 2 * a).all()
 
 
 def test_failures_have_the_users_line():
@@ -68,7 +83,7 @@ def test_what_a_callable_tells_of_itself():
     call = scaled()
     assert str(inspect.signature(call)) == "(im, k, scaled)"
     assert [a.name for a in call.arguments] == ["im", "k", "scaled"] and call.arguments[2].is_output()
-    assert repr(call) == "<Callable (im, k, scaled)>"
+    assert repr(call) == "<Callable scaled(im, k, scaled)>"
     assert copy.copy(call).arguments[0].name == "im"
     with pytest.raises(TypeError, match="other processes"):
         pickle.dumps(call)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tessera as ts
+from tessera import _tessera
 
 x, y = ts.vars("x y")
 
@@ -47,6 +48,62 @@ def test_a_generator_is_compiled_for_this_process():
     out = np.zeros_like(IMAGE)
     run(IMAGE, 7, out)
     assert (out == brightened(IMAGE, 2, 7)).all()
+
+
+def test_a_stub_finds_generators_by_their_names():
+    stub = ts.GeneratorStub("brighten").set("factor", 3).input("input", IMAGE).input("offset", 5)
+    out = stub.output("output")
+    assert (out.realize([80, 20]).numpy() == brightened(IMAGE, 3, 5)).all()
+    assert (stub.pipeline().realize([80, 20]).numpy() == brightened(IMAGE, 3, 5)).all()
+    by_alias = ts.GeneratorStub("brighten_twice", ts.GeneratorContext("x86-64-linux"))
+    by_alias.input("input", ts.Buffer(IMAGE)).input("offset", 1)
+    assert [f.realize([80, 20]).numpy()[3, 4] for f in by_alias.outputs("output")] == [brightened(IMAGE, 2, 1)[3, 4]]
+    with pytest.raises(ts.CompileError, match="there is no generator brighte; did you mean brighten"):
+        ts.GeneratorStub("brighte")
+    with pytest.raises(ts.CompileError, match="facto"):
+        ts.GeneratorStub("brighten").set("facto", 1).pipeline()
+    with pytest.raises(ts.CompileError, match="outptu"):
+        stub.output("outptu")
+
+
+def test_cpp_finds_generators_in_python_by_their_names():
+    context = ts.GeneratorContext()
+    stub = _tessera._GeneratorStub("brighten_twice", context.target(), context.autoscheduler_params())
+    stub.set_params({"factor": 4})
+    stub.bind_input("input", IMAGE)
+    stub.bind_input("offset", 5)
+    assert (stub.output_funcs("output")[0].realize([80, 20]).numpy() == brightened(IMAGE, 4, 5)).all()
+
+
+def test_generators_in_other_generators_are_found_by_their_names():
+    @ts.generator("brighten_all")
+    class BrightenAll:
+        inputs = ts.InputBuffer(ts.UInt(8), 2, count=2)
+        output = ts.OutputBuffer(ts.UInt(8), 2)
+
+        def generate(g):
+            one, two = (ts.GeneratorStub("brighten").input("input", im).input("offset", 1).output("output") for im in g.inputs)
+            one.compute_root(), two.compute_root()  # they have schedules
+            g.output[x, y] = ts.max(one[x, y], two[x, y])
+
+    both = ts.GeneratorStub("brighten_all").input("inputs", [IMAGE, IMAGE[::-1]]).output("output")
+    assert (both.realize([80, 20]).numpy() == brightened(np.maximum(IMAGE, IMAGE[::-1]), 1, 1)).all()
+
+
+def test_a_failure_in_a_stub_has_the_line_of_the_generator():
+    @ts.generator("brighten_fails")
+    class BrightenFails:
+        output = ts.OutputBuffer(ts.UInt(8), 2)
+
+        def generate(g):
+            raise ValueError("not today")
+
+    with pytest.raises(ValueError, match="not today"):
+        ts.GeneratorStub("brighten_fails").output("output")
+    context = ts.GeneratorContext()
+    stub = _tessera._GeneratorStub("brighten_fails", context.target(), context.autoscheduler_params())
+    with pytest.raises(ts.CompileError, match=r"test_generator.py:\d+: ValueError: not today"):
+        stub.output_funcs("output")
 
 
 def test_call_makes_it_part_of_another_pipeline():
@@ -416,3 +473,10 @@ def test_main_in_this_process_exits_with_the_status(tmp_path, capfd):
         ts.main(["-g", "brighten", "-o", str(tmp_path), "-e", "objct", "target=host"])
     assert e.value.code == 1
     assert "nothing is called objct; did you mean object?" in capfd.readouterr().err
+
+
+def test_a_stub_in_cpp_is_no_file_of_a_generator_in_python(tmp_path, capfd):
+    with pytest.raises(SystemExit) as e:
+        ts.main(["-g", "brighten", "-o", str(tmp_path), "-e", "cpp_stub", "target=host"])
+    assert e.value.code == 1
+    assert "brighten is a generator in Python, which a header of C++ cannot call" in capfd.readouterr().err

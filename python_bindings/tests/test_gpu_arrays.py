@@ -41,10 +41,18 @@ if "FAKE_CUDA_ARGUMENTS" not in os.environ:
 else:
     gpu = fake_gpu.Gpu()
 
-    @pytest.fixture
-    def call():
+    @pytest.fixture(scope="module")
+    def library(tmp_path_factory):
         f, im = doubled()
-        return f.compile_to_callable([im], GPU)
+        path = tmp_path_factory.mktemp("library") / "doubled.so"
+        f.compile_to({ts.OutputFileType.shared_library: path}, [im], "doubled", ts.Target(GPU))
+        return ts.load(path)
+
+    # A library has a runtime of its own, which works with the memory and streams of this one's.
+    @pytest.fixture(params=["compiled", "loaded"])
+    def call(request, library):
+        f, im = doubled()
+        return f.compile_to_callable([im], GPU) if request.param == "compiled" else library.doubled
 
     def copies():
         return sum(gpu.calls(f"cuMemcpy{kind}_v2") for kind in ("HtoDAsync", "DtoHAsync", "DtoDAsync", "2DAsync"))

@@ -1,4 +1,4 @@
-"""tessera.load: libraries that run without the compiler."""
+"""tessera.load: libraries that run without the compiler; and tessera/standalone.py, which runs them without the package."""
 import ctypes
 import gc
 import inspect
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tessera as ts
+from tessera import standalone
 
 x, y = ts.vars("x y")
 
@@ -71,20 +72,59 @@ class Parallel:
         g.output.parallel(y)
 
 
+@ts.generator("loaded_around")
+class Around:
+    """Reads what lies around, and says so if it is asked to."""
+
+    input = ts.InputBuffer(ts.Int(32), 2)
+    other = ts.InputBuffer(ts.Int(32), 1)
+    talk = ts.InputScalar(bool, False)
+    output = ts.OutputBuffer(ts.Int(32), 2)
+
+    def generate(g):
+        value = g.input[x - 1, y] + g.input[x + 2, y + 1] + g.other[y]
+        g.output[x, y] = ts.print_when(g.talk, value, "at", x, y)
+
+
+def generate(name, folder, *words):
+    """Writes a shared library of a generator, and whatever else the words say."""
+    shared = ["-e", "shared_library", "target=host", "-f", name.removeprefix("loaded_")]
+    with pytest.raises(SystemExit) as e:
+        ts.main(["-g", name, "-o", str(folder), *(words or shared)])
+    return e.value.code
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("libraries")
-    for name in ("loaded_scale", "loaded_slow", "loaded_types", "loaded_parallel"):
-        with pytest.raises(SystemExit) as e:
-            ts.main(["-g", name, "-o", str(folder), "target=host", "-f", name.removeprefix("loaded_")])
-        assert e.value.code == 0
-        ts.link_shared(folder / (name.removeprefix("loaded_") + ".a"))
+    for name in ("loaded_scale", "loaded_slow", "loaded_types", "loaded_parallel", "loaded_around"):
+        assert generate(name, folder) == 0
     return folder
 
 
+@pytest.fixture(scope="module", params=[ts, standalone], ids=["tessera", "standalone"])
+def load(request, folder):
+    """Returns what loads one of the libraries: each way has a copy of its own."""
+    copies = folder / request.param.__name__
+    copies.mkdir()
+
+    def load_copy(name):
+        if not (copies / name).exists():  # what is loaded must not be written over
+            shutil.copy(folder / name, copies / name)
+        return request.param.load(copies / name)
+
+    load_copy.is_standalone = request.param is standalone
+    return load_copy
+
+
 @pytest.fixture(scope="module")
-def scale(folder):
-    return ts.load(folder / "scale.so").scale
+def scale(load):
+    return load("scale.so").scale
+
+
+@pytest.fixture
+def around(folder):
+    return ts.load(folder / "around.so").around
 
 
 IMAGE = np.arange(12, dtype=np.uint8).reshape(3, 4)
@@ -130,7 +170,7 @@ def test_anything_with_a_buffer_goes_and_read_only_inputs(scale):
 def test_what_it_takes_is_described(scale):
     assert [a.name for a in scale.arguments] == ["input", "factor", "shift", "output"]
     factor = scale.arguments[1]
-    assert (factor.kind, factor.type, factor.default, factor.min, factor.max, factor.estimate) == ("number", "float32", 2.0, 0.0, 8.0, 1.5)
+    assert (str(factor.type), factor.default, factor.min, factor.max, factor.estimate) == ("float32", 2.0, 0.0, 8.0, 1.5)
     assert scale.arguments[0].estimates == [(0, 640), (0, 480)]
     assert scale.arguments[2].default == -1
     parameters = inspect.signature(scale).parameters
@@ -143,22 +183,29 @@ def test_what_it_takes_is_described(scale):
         "output: output, 2 dimensions of float32",
     ):
         assert text in scale.__doc__
-    assert repr(scale) == "<Function scale(input, factor, shift, output)>"
+    assert repr(scale) == "<Callable scale(input, factor, shift, output)>"
+    assert scale.__name__ == "scale" and "host" not in str(scale.target) and "x86-64" in str(scale.target)
 
 
 @pytest.mark.parametrize(
     "given, message",
     [
-        (lambda out: ((IMAGE.astype(float), 1, 1, out), {}), r"argument 0 \(input\): an array of shape \(3, 4\) of float64; wanted 2 dimensions of uint8"),
-        (lambda out: ((IMAGE[0], 1, 1, out), {}), r"an array of shape \(4,\) of uint8; wanted 2 dimensions"),
-        (lambda out: ((IMAGE, 1, 40000, out), {}), r"argument 2 \(shift\): 40000 does not fit int16"),
+        (lambda out: ((IMAGE.astype(float), 1, 1, out), {}),
+         r"argument 0 \(input\): an array of shape \(3, 4\) float64 \(dimensions 4 x 3\); wanted 2 dimensions of uint8"),
+        (lambda out: ((IMAGE[0], 1, 1, out), {}), r"an array of shape \(4,\) uint8; wanted 2 dimensions of uint8"),
+        (lambda out: ((IMAGE, 1, 40000, out), {}), r"argument 2 \(shift\): 40000 is no int16"),
         (lambda out: ((IMAGE, "a", 1, out), {}), r"argument 1 \(factor\): 'a' is no float32"),
         (lambda out: ((IMAGE, 1, 1.5, out), {}), r"argument 2 \(shift\): 1.5 is no int16"),
-        (lambda out: ((3, 1, 1, out), {}), r"argument 0 \(input\): a int is no array; wanted 2 dimensions of uint8"),
-        (lambda out: ((IMAGE, 1, 1), {}), r"argument 3 \(output\) is missing; wanted 2 dimensions of float32"),
-        (lambda out: ((IMAGE, 1, 1, out), {"input": IMAGE}), "input is given twice"),
-        (lambda out: ((IMAGE, 1, 1, out), {"inptu": IMAGE}), "inptu is none of its arguments, which are input, factor, shift, output"),
-        (lambda out: ((IMAGE, 1, 1, out, 3), {}), "takes 4 arguments, not 5"),
+        (lambda out: ((3, 1, 1, out), {}),
+         r"argument 0 \(input\): a int is no Buffer and no array; wanted 2 dimensions of uint8"),
+        (lambda out: ((IMAGE, 1, 1), {}),
+         r"argument 3 \(output\) of \(input, factor, shift, output\) is missing; wanted 2 dimensions of float32"),
+        (lambda out: ((IMAGE, 1, 1, out), {"input": IMAGE}),
+         r"argument 0 \(input\) of \(input, factor, shift, output\) is given twice"),
+        (lambda out: ((IMAGE, 1, 1, out), {"inptu": IMAGE}), r"inptu is none of the arguments \(input, factor, shift, output\)"),
+        (lambda out: ((IMAGE, 1, 1, out, 3), {}), r"takes 4 arguments, \(input, factor, shift, output\), not 5"),
+        (lambda out: ((IMAGE, 1, 1, (3, 4, 5)), {}),
+         r"argument 3 \(output\): the shape has 3 numbers; wanted 2 dimensions of float32"),
     ],
 )
 def test_arguments_that_do_not_fit_are_named(scale, given, message):
@@ -170,7 +217,7 @@ def test_arguments_that_do_not_fit_are_named(scale, given, message):
 def test_an_output_may_be_written(scale):
     out = np.zeros((3, 4), np.float32)
     out.flags.writeable = False
-    with pytest.raises(TypeError, match=r"argument 3 \(output\).*may not be written"):
+    with pytest.raises(TypeError, match=r"argument 3 \(output\): an output is written to, and this array is read-only"):
         scale(IMAGE, 1, 1, out)
 
 
@@ -181,16 +228,16 @@ def test_a_failure_has_the_text_of_the_runtime(scale):
         scale(IMAGE, 9.0, 0, np.zeros((3, 4), np.float32))
 
 
-def test_a_failure_on_a_thread_of_the_runtime_has_its_text(folder):
-    parallel = ts.load(folder / "parallel.so").parallel
+def test_a_failure_on_a_thread_of_the_runtime_has_its_text(load):
+    parallel = load("parallel.so").parallel
     for _ in range(20):
         with pytest.raises(ts.RunError, match="Requirement failed.*y < limit|Requirement failed"):
             parallel(10, np.zeros((100, 100), np.int32))
     parallel(100, np.zeros((100, 100), np.int32))
 
 
-def test_each_type_is_passed_as_it_is(folder):
-    types = ts.load(folder / "types.so").types
+def test_each_type_is_passed_as_it_is(load):
+    types = load("types.so").types
     names = [str(t) for t in TYPES]
     dtypes = ["bool" if n in ("bool", "uint1") else n for n in names]
     given, wanted, outputs = [], [], []
@@ -219,26 +266,32 @@ def test_bfloat16_and_numbers_of_16_bits_are_rounded(tmp_path):
             g.output[x] = ts.select(x == 0, g.b, g.input[x])
             g.halves[x] = g.h
 
-    with pytest.raises(SystemExit):
-        ts.main(["-g", "loaded_halves", "-o", str(tmp_path), "target=host"])
-    halves = ts.load(tmp_path / "loaded_halves.a").loaded_halves
+    assert generate("loaded_halves", tmp_path) == 0
+    shutil.copy(tmp_path / "halves.so", tmp_path / "other.so")
+    halves, alone = ts.load(tmp_path / "halves.so").halves, standalone.load(tmp_path / "other.so").halves
     rng = np.random.default_rng(0)
     for value in [1 / 3, -1e-7, 65519.0, 1e-40, 3.0e38, *rng.standard_normal(50), *(rng.standard_normal(50) * 1e-5)]:
         value = float(value)
         some = np.array([1, 2, 3], ml_dtypes.bfloat16)
         out, h = np.zeros(3, ml_dtypes.bfloat16), np.zeros(3, np.float16)
-        halves(value if abs(value) < 60000 else 0.0, value, some, out, h)
-        assert out.tolist() == [ml_dtypes.bfloat16(value), 2, 3]
-        assert h[0] == np.float16(value if abs(value) < 60000 else 0.0)
+        for function in (halves, alone):
+            out[:], h[:] = 0, 0
+            function(value if abs(value) < 60000 else 0.0, value, some, out, h)
+            assert out.tolist() == [ml_dtypes.bfloat16(value), 2, 3]
+            assert h[0] == np.float16(value if abs(value) < 60000 else 0.0)
 
 
-def test_a_static_library_and_an_object_are_linked_first(folder, tmp_path):
+@pytest.mark.parametrize("package", [ts, standalone])
+def test_a_static_library_and_an_object_are_linked_first(tmp_path, package):
     out = np.zeros((3, 4), np.float32)
-    ts.load(folder / "scale.a").scale(IMAGE, 2.0, 0, out)
+    assert generate("loaded_scale", tmp_path, "target=host", "-f", "scale") == 0
+    package.load(tmp_path / "scale.a").scale(IMAGE, 2.0, 0, out)
     assert (out == IMAGE * 2.0).all()
-    with pytest.raises(SystemExit):
-        ts.main(["-g", "loaded_scale", "-o", str(tmp_path), "-e", "object", "target=host-no_runtime", "-f", "alone"])
-    alone = ts.load(tmp_path / "alone.o").alone  # with the runtime of the package
+    assert package.link_shared(tmp_path / "scale.a") == str(tmp_path / "scale.so")
+    package.load(tmp_path / "scale.so").scale(IMAGE, 3.0, 0, out)
+    assert (out == IMAGE * 3.0).all()
+    assert generate("loaded_scale", tmp_path, "-e", "object", "target=host-no_runtime", "-f", "alone") == 0
+    alone = package.load(tmp_path / "alone.o").alone  # with the runtime of the package
     out[:] = 0
     alone(IMAGE, 2.0, 0, out)
     assert (out == IMAGE * 2.0).all()
@@ -246,16 +299,158 @@ def test_a_static_library_and_an_object_are_linked_first(folder, tmp_path):
         alone(IMAGE, 9.0, 0, out)
 
 
+@pytest.mark.parametrize("variable, value, message", [
+    ("PATH", "", "scale.so.a cannot be linked into a shared library: that wants a C compiler, and PATH has no cc, no gcc, "
+                 "no clang; install one, or let the environment variable CC name one"),
+    ("CC", "no-such-cc -O2", "there is no program no-such-cc, which the environment variable CC names"),
+    ("CC", "false", "the C compiler false cannot link"),
+])
+def test_without_a_compiler_the_reason_is_said(tmp_path, capfd, monkeypatch, variable, value, message):
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv(variable, value)
+    assert generate("loaded_scale", tmp_path) == 1
+    assert message in capfd.readouterr().err
+    assert not (tmp_path / "scale.so").exists()
+    (tmp_path / "none.a").write_text("!<arch>\n")
+    with pytest.raises(ts.RunError, match=message.split(" cannot be")[0].replace("scale.so.a", "none.a")):
+        ts.link_shared(tmp_path / "none.a")
+
+
+@pytest.mark.parametrize("target", ["host", "host-no_runtime", "host-user_context"])
+def test_mins_of_buffers_are_kept(tmp_path, target):
+    assert generate("loaded_around", tmp_path, "-e", "shared_library", f"target={target}", "-f", "around") == 0
+    call = ts.load(tmp_path / "around.so").around
+    image, other = ts.Buffer(ts.Int(32), [7, 4]), ts.Buffer(ts.Int(32), [3])
+    image.set_min([9, 20])
+    other.set_min([20])
+    for py in range(20, 24):
+        for px in range(9, 16):
+            image[px, py] = 100 * py + px
+    for py in range(20, 23):
+        other[py] = 1000000 * py
+    out = ts.Buffer(ts.Int(32), [4, 3])
+    out.set_min([10, 20])
+    call(image, other, output=out)
+    assert out[13, 22] == image[12, 22] + image[15, 23] + other[22]
+    out.set_min([11, 20])
+    with pytest.raises(ts.RunError, match="input"):
+        call(image, other, output=out)
+
+
+def compiled_around():
+    return Around().compile_to_callable()
+
+
+@pytest.mark.parametrize("make", [lambda around: around, lambda around: compiled_around()], ids=["loaded", "compiled"])
+def test_the_regions_of_inputs_are_asked_for(around, make):
+    call = make(around)
+    wanted = {"input": [(-1, 7), (0, 4)], "other": [(0, 3)]}
+    assert call.infer_input_bounds(output=(3, 4)) == wanted
+    assert call.infer_input_bounds(None, None, False, (3, 4)) == wanted
+    out = np.full((3, 4), 7, np.int32)
+    assert call.infer_input_bounds(output=out) == wanted and (out == 7).all()  # nothing is computed
+    moved = ts.Buffer(ts.Int(32), [4, 3])
+    moved.set_min([10, 20])
+    assert call.infer_input_bounds(output=moved) == {"input": [(9, 7), (20, 4)], "other": [(20, 3)]}
+    assert call.infer_input_bounds(np.zeros((9, 9), np.int32), output=out) == {"other": [(0, 3)]}
+    assert call.infer_input_bounds(np.zeros((9, 9), np.int32), np.zeros(3, np.int32), output=out) == {}
+    with pytest.raises(TypeError, match=r"argument 3 \(output\) of .* is missing; wanted 2 dimensions of int32"):
+        call.infer_input_bounds()
+    with pytest.raises(TypeError, match=r"argument 3 \(output\): the shape has 1 numbers"):
+        call.infer_input_bounds(output=5)
+    with pytest.raises(TypeError, match=r"argument 0 \(input\): an array of shape \(3,\) int32; wanted 2 dimensions of int32"):
+        call.infer_input_bounds(np.zeros(3, np.int32), output=(3, 4))
+
+
+def test_what_cannot_be_asked_says_so(tmp_path):
+    words = ["-e", "shared_library", "target=host-no_bounds_query", "-f", "around"]
+    assert generate("loaded_around", tmp_path, *words) == 0
+    with pytest.raises(ts.RunError, match="around was compiled with no_bounds_query"):
+        ts.load(tmp_path / "around.so").around.infer_input_bounds(output=(3, 4))
+
+
+@pytest.mark.parametrize("target", ["host", "host-no_runtime", "host-user_context"])
+def test_handlers_have_what_is_printed_and_what_fails(tmp_path, target, capsys):
+    assert generate("loaded_around", tmp_path, "-e", "shared_library", f"target={target}", "-f", "around") == 0
+    call, said = ts.load(tmp_path / "around.so").around, []
+    given = np.zeros((2, 4), np.int32), np.zeros(1, np.int32), True, np.zeros((1, 1), np.int32)
+    image = ts.Buffer(given[0])
+    image.set_min([-1, 0])
+    call(image, *given[1:])
+    assert capsys.readouterr().out == "0 at 0 0\n"
+    assert call.on_print(said.append) is call
+    call(image, *given[1:])
+    assert said == ["0 at 0 0\n"] and capsys.readouterr().out == ""
+    failures = []
+    call.on_error(failures.append)
+    call(*given)
+    assert len(failures) == 1 and "input" in failures[0]
+    call.on_error(None)
+
+    def stop(text):
+        raise KeyError(text)
+
+    call.on_print(stop)
+    with pytest.raises(KeyError, match="0 at 0 0"):
+        call(image, *given[1:])
+
+
+def test_handlers_are_found_from_threads_of_the_library(tmp_path):
+    @ts.generator("loaded_chatter")
+    class Chatter:
+        output = ts.OutputBuffer(ts.Int(32), 1)
+
+        def generate(g):
+            g.output[x] = ts.print(x)
+            g.output.parallel(x)
+
+    assert generate("loaded_chatter", tmp_path) == 0
+    chatter, said = ts.load(tmp_path / "chatter.so").chatter, []
+    chatter.on_print(said.append)
+    for _ in range(20):
+        chatter((50,))
+    assert sorted(said) == sorted(f"{i}\n" for i in range(50) for _ in range(20))
+
+
+def test_calls_on_several_threads_have_their_own_errors(load):
+    parallel, wrong = load("parallel.so").parallel, []
+
+    def work(i):
+        for n in range(100):
+            out = np.zeros((40, 10), np.int32)
+            try:
+                parallel(10 if i % 2 else 40, out)
+                if i % 2 or (out != np.arange(40)[:, None]).any():
+                    wrong.append((i, n))
+            except ts.RunError as e:
+                if not i % 2 or "Requirement failed" not in str(e):
+                    wrong.append((i, n, str(e)))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not wrong
+
+
 def test_of_several_targets_the_function_that_chooses_is_there(tmp_path):
-    with pytest.raises(SystemExit) as e:
-        ts.main(["-g", "loaded_scale", "-o", str(tmp_path), "target=x86-64-linux,x86-64-linux-avx2-fma", "-f", "many"])
-    assert e.value.code == 0
-    library = ts.load(tmp_path / "many.a")
+    words = ["-e", "static_library,shared_library", "target=x86-64-linux,x86-64-linux-avx2-fma", "-f", "many"]
+    assert generate("loaded_scale", tmp_path, *words) == 0
+    assert list(ts.load(tmp_path / "many.a").functions) == list(standalone.load(tmp_path / "many.a").functions) == ["many"]
+    library = ts.load(tmp_path / "many.so")
     assert list(library.functions) == ["many"]
     assert (library.many(IMAGE, 1.0, 0, (3, 4)) == IMAGE).all()
     assert "many" in dir(library)
     with pytest.raises(AttributeError, match="has no function one; it has many"):
         library.one
+
+
+def test_what_is_compiled_anew_is_loaded_anew(tmp_path):
+    path, n = tmp_path / "anew.so", 4
+    for number in (1, 2, 3):
+        f = ts.Func("anew")
+        f[x] = x * number
+        f.compile_to({ts.OutputFileType.shared_library: path}, [], "anew")
+        assert ts.load(path).anew((n,)).tolist() == ts.load(path).anew((n,)).tolist() == [number * i for i in range(n)]
 
 
 def test_what_is_no_library_is_refused(tmp_path):
@@ -270,8 +465,8 @@ def test_what_is_no_library_is_refused(tmp_path):
         ts.load(tmp_path / "empty.so")
 
 
-def test_other_threads_run_meanwhile_and_call_at_once(folder):
-    slow = ts.load(folder / "slow.so").slow
+def test_other_threads_run_meanwhile_and_call_at_once(load):
+    slow = load("slow.so").slow
     n = 1000
     while True:  # as many terms as take a tenth of a second
         begin = time.perf_counter()
@@ -303,7 +498,7 @@ def test_other_threads_run_meanwhile_and_call_at_once(folder):
 
 
 def test_the_file_alone_loads_without_the_package(folder, tmp_path):
-    shutil.copy(os.path.join(os.path.dirname(ts.__file__), "_load.py"), tmp_path / "my_load.py")
+    shutil.copy(os.path.join(os.path.dirname(ts.__file__), "standalone.py"), tmp_path / "my_load.py")
     code = f"""
 import sys
 import my_load

@@ -238,7 +238,7 @@ def test_cmake_compiles_a_generator_in_python_and_a_module(tmp_path):
         include({SOURCE}/cmake/package/TesseraGenerators.cmake)
         add_tessera_runtime(runtime)
         add_tessera_generator(halve_generator SOURCES gen.py names.py)
-        add_tessera_library(halve FROM halve_generator OUTPUTS python_extension USE_RUNTIME runtime)
+        add_tessera_library(halve FROM halve_generator OUTPUTS python_extension shared_library USE_RUNTIME runtime)
         add_tessera_library(third FROM halve_generator GENERATOR halve PARAMS by=3 OUTPUTS python_extension
                             USE_RUNTIME runtime)
         add_executable(main main.c)
@@ -260,6 +260,7 @@ print(list(out), my_fractions.halve.__name__)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "build", capture_output=True, text=True)
     assert done.stdout == "[3, 10, 10] halve\n", done.stderr
+    assert ts.load(tmp_path / "build/halve.files/halve.so").halve(np.array([9, 30], np.uint8), (2,)).tolist() == [4, 15]
     # What a script imports counts as a part of it, and nothing is compiled again without a change.
     again = subprocess.run(["cmake", "--build", tmp_path / "build"], capture_output=True, text=True).stdout
     assert "Compiling the pipeline" not in again

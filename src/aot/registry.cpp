@@ -1,5 +1,7 @@
 #include "aot/registry.h"
 #include <map>
+#include <mutex>
+#include <optional>
 
 namespace tessera {
 namespace {
@@ -10,19 +12,29 @@ struct Registered {
     bool twice = false;  // registered again: reported when it is looked up
 };
 
-// Filled while the program starts, by one thread.
-std::map<std::string, Registered> &registered() {
-    static auto *all = new std::map<std::string, Registered>;
-    return *all;
+// Filled while the program starts, and by scripts and notebooks of Python's at any time.
+struct Registry {
+    std::mutex mutex;
+    std::map<std::string, Registered> all;
+};
+Registry &registry() {
+    static auto *only = new Registry;
+    return *only;
 }
 
-const Registered &find(const std::string &name) {
-    auto found = registered().find(name);
-    std::vector<std::string> all = GeneratorRegistry::names();
-    if (found == registered().end()) {
-        throw CompileError(str("there is no generator ", name, choices_text(name, all)));
+std::optional<Registered> look_up(const std::string &name) {
+    std::lock_guard lock(registry().mutex);
+    const auto found = registry().all.find(name);
+    return found == registry().all.end() ? std::nullopt : std::optional(found->second);
+}
+
+Registered find(const std::string &name) {
+    std::optional<Registered> found = look_up(name);
+    if (!found) {
+        throw CompileError(
+            str("there is no generator ", name, choices_text(name, GeneratorRegistry::names())));
     }
-    if (!found->second.twice) return found->second;
+    if (!found->twice) return *std::move(found);
     throw CompileError(str("two generators are registered as ", name));
 }
 
@@ -30,15 +42,20 @@ const Registered &find(const std::string &name) {
 
 void GeneratorRegistry::add(const std::string &name, const std::string &stub,
                             GeneratorFactory factory) {
-    auto [place, is_new] = registered().try_emplace(name);
+    std::lock_guard lock(registry().mutex);
+    auto [place, is_new] = registry().all.try_emplace(name);
     place->second = {stub.empty() ? name : stub, std::move(factory), !is_new};
 }
 
-void GeneratorRegistry::remove(const std::string &name) { registered().erase(name); }
+void GeneratorRegistry::remove(const std::string &name) {
+    std::lock_guard lock(registry().mutex);
+    registry().all.erase(name);
+}
 
 std::vector<std::string> GeneratorRegistry::names() {
+    std::lock_guard lock(registry().mutex);
     std::vector<std::string> names;
-    for (const auto &[name, generator] : registered()) names.push_back(name);
+    for (const auto &[name, generator] : registry().all) names.push_back(name);
     return names;
 }
 

@@ -6,7 +6,6 @@
 #include "codegen/archive.h"
 #include "codegen/cpu_features.h"
 #include "driver/c_header.h"
-#include "driver/c_header.h"
 #include "driver/files.h"
 #include "driver/runtime_library.h"
 #include "ir/mutator.h"
@@ -15,6 +14,7 @@
 #include "runtime/tessera_runtime.h"
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 
 namespace tessera::driver {
 namespace {
@@ -176,7 +176,7 @@ private:
     static void require_possible(Type type) {
         constexpr Type once[] = {
             Type::object,       Type::c_header, Type::function_info_header, Type::python_extension,
-            Type::registration, Type::schedule, Type::static_library};
+            Type::registration, Type::schedule, Type::shared_library,       Type::static_library};
         if (is_per_target(type) || std::ranges::find(once, type) != std::end(once)) return;
         for (const OutputFile &file : output_files()) {
             if (file.type != type) continue;
@@ -205,7 +205,7 @@ private:
                                    variants[0].target, " and ", v.target));
         }
         lowered.push_back(f);
-        if (!path_of(Type::static_library)) return;
+        if (!path_of(Type::static_library) && !path_of(Type::shared_library)) return;
         members.push_back({base_name(v.function) + ".o", writer.object()});
     }
     bool with_runtime() const {
@@ -255,12 +255,23 @@ private:
             write_files(p.program, variants[0].target, p.signature, {{Type::schedule, *path}});
             written.push_back(*path);
         }
-        if (auto path = path_of(Type::static_library)) {
-            members.push_back({base_name(name) + ".o", writer.object()});
-            const std::string runtime = with_runtime() ? runtime_for(baseline()) : std::string();
-            tessera::write_file(*path, codegen::make_archive(members, runtime), Durability::Synced);
-            written.push_back(*path);
+        write_libraries(writer);
+    }
+    void write_libraries(FileWriter &writer) {
+        const auto archive = path_of(Type::static_library), shared = path_of(Type::shared_library);
+        if (!archive && !shared) return;
+        members.push_back({base_name(name) + ".o", writer.object()});
+        const std::string bytes = codegen::make_archive(
+            members, with_runtime() ? runtime_for(baseline()) : std::string());
+        if (archive) write_bytes(*archive, bytes);
+        if (shared) {
+            const std::string called = std::filesystem::path(*shared).filename();
+            write_bytes(*shared, as_shared_library(bytes, called, baseline()));
         }
+    }
+    void write_bytes(const std::string &path, const std::string &bytes) {
+        tessera::write_file(path, bytes, Durability::Synced);
+        written.push_back(path);
     }
 
     const MakeProgram &make;

@@ -1,10 +1,12 @@
 #include "driver/files.h"
 #include "base/atomic_file.h"
 #include "base/large_stack.h"
+#include "base/scratch_folder.h"
 #include "codegen/archive.h"
 #include "codegen/backend.h"
 #include "driver/c_header.h"
 #include "driver/function_info.h"
+#include "driver/link_shared.h"
 #include "driver/python_extension.h"
 #include "driver/registration.h"
 #include "driver/runtime_library.h"
@@ -15,6 +17,8 @@
 #include "program/print_schedule.h"
 #include <algorithm>
 #include <cctype>
+#include <fstream>
+#include <iterator>
 
 namespace tessera::driver {
 namespace {
@@ -36,6 +40,7 @@ constexpr OutputFile all_files[] = {
     {Type::python_extension, "python_extension", ".py.c"},
     {Type::registration, "registration", ".registration.cpp"},
     {Type::schedule, "schedule", ".schedule.h"},
+    {Type::shared_library, "shared_library", ".so"},
     {Type::static_library, "static_library", ".a"},
     {Type::stmt, "stmt", ".stmt"},
     {Type::stmt_html, "stmt_html", ".stmt.html"},
@@ -142,6 +147,20 @@ std::string FileWriter::static_library() {
                                  runtime_for(target));
 }
 
+std::string as_shared_library(std::string_view static_library, const std::string &name,
+                              const Target &target) {
+    const ScratchFolder folder;
+    const std::string archive = folder.path / (name + ".a"), library = folder.path / name;
+    tessera::write_file(archive, static_library);
+    link_shared(archive, library, target);
+    std::ifstream in(library, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::string FileWriter::shared_library(const std::string &name) {
+    return as_shared_library(static_library(), name, target);
+}
+
 std::string FileWriter::contents(OutputFileType type) {
     bool of_program = type == Type::schedule || type == Type::conceptual_stmt ||
                       type == Type::conceptual_stmt_html;
@@ -166,6 +185,7 @@ std::string FileWriter::contents(OutputFileType type) {
     case Type::python_extension: return to_python_extension(module(), target);
     case Type::registration: return to_registration(module(), target);
     case Type::schedule: return schedule_text(*program);
+    case Type::shared_library: return shared_library(base_name(module().name) + ".so");
     case Type::static_library: return static_library();
     case Type::stmt: return ir::to_string(lowered());
     case Type::stmt_html: return ir::html_page(lowered().name, ir::to_html(lowered()));
@@ -174,7 +194,10 @@ std::string FileWriter::contents(OutputFileType type) {
 }
 
 void FileWriter::write(OutputFileType type, const std::string &path) {
-    write_bytes(path, contents(type));
+    // A shared library knows what it is called.
+    write_bytes(path, type == Type::shared_library
+                          ? shared_library(std::filesystem::path(path).filename())
+                          : contents(type));
 }
 
 std::string file_contents(const program::Program &program, const Target &target,

@@ -27,6 +27,7 @@ private:
     const ir::Module &lowered();
     std::string code(codegen::CodeKind kind);
     std::string static_library();
+    std::string shared_library(const std::string &name);
 
     const program::Program *program = nullptr;
     Target target;
@@ -35,8 +36,8 @@ private:
     std::optional<std::vector<char>> the_object;
 };
 
-// Writes a file of each type, at its path. A static library has the runtime in it unless the target
-// has Target::NoRuntime.
+// Writes a file of each type, at its path. A library has the runtime in it unless the target has
+// Target::NoRuntime.
 // Throws CompileError, also if the function's name is none in C; RuntimeError if a file cannot be
 // written.
 void write_files(const program::Program &program, const Target &target, const Signature &signature,
@@ -51,6 +52,10 @@ void write_files(const ir::Module &module, const Target &target,
 // Throws CompileError if the name is none of a C function; with Target::CPlusPlusMangling it may be
 // in namespaces: "ns::f".
 void require_function_name(const std::string &name, const Target &target, const Location &at);
+// Returns the bytes of the shared library that these of a static one become; `name`: what the file
+// is called. Throws RuntimeError if there is nothing that links, or if it fails.
+std::string as_shared_library(std::string_view static_library, const std::string &name,
+                              const Target &target);
 // "f" of "ns::f": what files are called.
 std::string base_name(const std::string &function);
 

@@ -20,6 +20,8 @@ enum class OutputFileType : uint8_t {
     registration,
     schedule,
     static_library,
+    // The same as a library that is loaded when a program runs, by tessera.load for example.
+    shared_library,
     stmt,
     // The same as a page for a browser.
     stmt_html,

@@ -10,6 +10,11 @@ class OutputImageParam;
 template<typename T, int Dims>
 class Buffer;
 
+namespace detail {
+// Returns the number of these bytes as a constant; an undefined Expr for a pointer.
+Expr constant_of_bits(Type type, uint64_t bits);
+}  // namespace detail
+
 // The properties of an argument beside its type: undefined where there are none.
 struct ArgumentEstimates {
     Expr scalar_def, scalar_min, scalar_max, scalar_estimate;

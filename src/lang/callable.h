@@ -1,5 +1,5 @@
 #pragma once
-#include "driver/jit_context.h"
+#include "driver/call_context.h"
 #include "lang/argument.h"
 #include "lang/buffer.h"
 #include "lang/location.h"
@@ -7,7 +7,9 @@
 #include <concepts>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <span>
+#include <string>
 
 namespace tessera {
 
@@ -77,6 +79,16 @@ public:
 
     // Returns the arguments of a call and then its outputs: their names, types and dimensions.
     const std::vector<Argument> &arguments() const;
+    // Returns the name of the pipeline, or of the function of a library, and what it is compiled
+    // for.
+    const std::string &name() const;
+    const Target &target() const;
+
+    // Asks which regions inputs have to have: each buffer of the list that has no memory becomes
+    // the one that is wanted of it, as Pipeline::infer_input_bounds does with what is not set.
+    // Nothing is computed. Returns and throws as a call does.
+    int infer_input_bounds(std::span<const CallableArgument> args,
+                           JITUserContext *context = nullptr, Location at = Here::current()) const;
 
     // Returns the Callable as a std::function. Throws RuntimeError now if these are not the
     // arguments that the pipeline takes; with a JITUserContext * first, only when it is called.
@@ -98,6 +110,8 @@ public:
 
 private:
     friend class Pipeline;
+    friend std::map<std::string, Callable> load_library(const std::string &, Location);
+    using Purpose = driver::CallContext::Purpose;
     template<typename T>
     static CallableArgument wanted() {
         using U = std::decay_t<T>;
@@ -110,8 +124,13 @@ private:
             return CallableArgument(U());
         }
     }
-    int call_unlocated(std::span<const CallableArgument> args, JITUserContext *context) const;
-    int call_checked(std::span<const CallableArgument> args, JITUserContext *context) const;
+    // Calls f(), unless the arguments do not fit.
+    template<typename F>
+    int call_if_they_fit(std::span<const CallableArgument> args, JITUserContext *context,
+                         F f) const;
+    int call_checked(std::span<const CallableArgument> args, JITUserContext *context,
+                     Purpose purpose) const;
+    int ask_inputs(std::span<const CallableArgument> args, JITUserContext *context) const;
     void check(std::span<const CallableArgument> args) const;
     void check_buffers(std::span<const CallableArgument> args) const;
     struct Contents;

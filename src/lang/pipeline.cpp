@@ -19,30 +19,23 @@ Argument::Argument(const std::string &name, Kind kind, const Type &type, int dim
     : name(name), kind(kind), dimensions(uint8_t(dimensions)), type(type),
       argument_estimates(estimates) {}
 
-namespace {
-
-// The value that a Param has now; undefined if it has none, or is a pointer.
-Expr value_of(const program::Parameter &p) {
-    const Type t = p.type;
-    if (p.is_buffer || !p.scalar_is_set || t.is_handle()) return {};
-    if (t == Float(64)) return ir::make_float_const(t, std::bit_cast<double>(p.scalar_bits));
-    if (t == Float(32)) {
-        return ir::make_float_const(t, std::bit_cast<float>(uint32_t(p.scalar_bits)));
-    }
-    const uint16_t half = uint16_t(p.scalar_bits);
+Expr detail::constant_of_bits(Type t, uint64_t bits) {
+    if (t.is_handle()) return {};
+    if (t == Float(64)) return ir::make_float_const(t, std::bit_cast<double>(bits));
+    if (t == Float(32)) return ir::make_float_const(t, std::bit_cast<float>(uint32_t(bits)));
+    const uint16_t half = uint16_t(bits);
     if (t == Float(16)) return ir::make_float_const(t, double(float16_t::from_bits(half)));
     if (t == BFloat(16)) return ir::make_float_const(t, double(bfloat16_t::from_bits(half)));
     const int unused = 64 - std::max(t.bits(), 8);
-    const uint64_t shifted = p.scalar_bits << unused;
+    const uint64_t shifted = bits << unused;
     return ir::make_const(t, t.is_int() ? int64_t(shifted) >> unused : int64_t(shifted >> unused));
 }
-
-}  // namespace
 
 Argument::Argument(program::ParameterRef p)
     : Argument(p->name.text(), p->is_buffer ? InputBuffer : InputScalar, p->type, p->dimensions) {
     ArgumentEstimates &known = argument_estimates;
-    known.scalar_def = value_of(*p);
+    if (!p->is_buffer && p->scalar_is_set)
+        known.scalar_def = detail::constant_of_bits(p->type, p->scalar_bits);
     known.scalar_min = p->min_value;
     known.scalar_max = p->max_value;
     known.scalar_estimate = p->estimate;

@@ -415,7 +415,7 @@ TEST_SUITE("generator command line") {
     TEST_CASE("mistakes are told in a sentence") {
         Folder folder;
         check_refused("-g bux -o . target=host", "there is no generator bux; did you mean box?");
-        check_refused("-o . target=host", "-g name is missing; there are box, caller");
+        check_refused("-o . target=host", "-g name is missing; there are around, box, caller");
         check_refused("-g box target=host", "-o folder is missing");
         check_refused("-g box -o .", "target= is missing");
         check_refused("-g box -o . target=x86-64-linux-avx3", "did you mean \"avx");

@@ -503,6 +503,41 @@ inline constexpr char argument_estimates[] =
 3
 )doc";
 
+inline constexpr char default_[] =
+    R"doc(Is the number that a call without this argument passes; None if there is none.
+
+>>> ts.Argument(p).default
+3
+)doc";
+
+inline constexpr char min[] = R"doc(Is the least number that is allowed, or None.
+
+>>> ts.Argument(ts.Param(ts.Int(32), "k", 3, min=1, max=8)).min
+1
+)doc";
+
+inline constexpr char max[] = R"doc(Is the largest number that is allowed, or None.
+
+>>> ts.Argument(ts.Param(ts.Int(32), "k", 3, min=1, max=8)).max
+8
+)doc";
+
+inline constexpr char estimate[] = R"doc(Is the number that is expected, or None.
+
+>>> p.set_estimate(5)
+>>> ts.Argument(p).estimate
+5
+)doc";
+
+inline constexpr char estimates[] =
+    R"doc(Lists the (min, extent) that is expected in each dimension; None if nothing is known.
+
+>>> im.set_estimates([(0, 640), (0, 480)])
+<ImageParam im: 2 dimensions of uint8>
+>>> ts.Argument(im).estimates
+[(0, 640), (0, 480)]
+)doc";
+
 }  // namespace argument
 namespace estimates {
 
@@ -563,7 +598,8 @@ inline constexpr char class_[] =
     R"doc(A compiled pipeline as a function: its inputs by position or name, then a Buffer or an array for each
 output, which it writes into.
 
-Axis j of an array of n axes is dimension n - 1 - j. Arrays of CUDA's are used where they are, on
+A shape in place of an output has it allocated, and returned. A number may be left out if its Param
+had a value. Axis j of an array of n axes is dimension n - 1 - j. Arrays of CUDA's are used where they are, on
 the stream of their library. Raises TypeError where an argument does not fit, and RunError where
 the pipeline fails.
 
@@ -573,6 +609,8 @@ the pipeline fails.
 >>> call(a, out)
 >>> out.tolist()
 [[0, 2, 4], [6, 8, 10]]
+>>> call(a, q=(1, 3)).tolist()
+[[0, 2, 4]]
 )doc";
 
 inline constexpr char defined[] = R"doc(Returns True if it has been compiled.
@@ -588,5 +626,40 @@ inline constexpr char arguments[] =
 [<Argument f: 2 dimensions of int32, output>]
 )doc";
 
+inline constexpr char name[] = R"doc(Is the name of the pipeline, or of the function of a library.
+
+>>> f.compile_to_callable([]).name
+'f'
+)doc";
+
+inline constexpr char target[] = R"doc(Is what it is compiled for.
+
+>>> f.compile_to_callable([]).target.has_feature(ts.TargetFeature.JIT)
+True
+)doc";
+
+inline constexpr char infer_input_bounds[] =
+    R"doc(Returns by its name which region of each input a call would read: the (min, extent) of each dimension.
+
+Nothing is computed. It takes what a call takes. Inputs that are None or left out are asked for; an
+output may be a shape.
+
+>>> q = ts.Func("q")
+>>> q[x, y] = im[x - 1, y] + im[x, y + 1]
+>>> q.compile_to_callable([im]).infer_input_bounds(q=(480, 640))
+{'im': [(-1, 641), (0, 481)]}
+)doc";
+
 }  // namespace callable
+namespace library {
+
+inline constexpr char load[] =
+    R"doc(Returns the functions of a compiled library by their names. tessera.load has them as attributes.
+
+>>> f.compile_to({ts.OutputFileType.shared_library: "f.so"}, [], "picture")
+>>> ts.load_library("f.so")
+{'picture': <Callable picture(f)>}
+)doc";
+
+}  // namespace library
 }  // namespace tessera::python::docs

@@ -2,6 +2,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/kept_files.h"
+#include "base/scratch_folder.h"
 #include "base/str.h"
 #include "base/subprocess.h"
 #include <array>
@@ -64,24 +65,6 @@ std::optional<std::vector<char>> read_file(const fs::path &path) {
     if (bytes.empty()) return std::nullopt;
     return bytes;
 }
-
-// A folder of this call's own, which goes with it.
-class ScratchFolder {
-public:
-    ScratchFolder() {
-        std::string name = (fs::temp_directory_path() / "tessera-XXXXXX").string();
-        if (!mkdtemp(name.data()))
-            throw CompileError(
-                str("cannot make a folder for kernels in ", fs::temp_directory_path()));
-        path = name;
-    }
-    ScratchFolder(const ScratchFolder &) = delete;
-    ~ScratchFolder() {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-    fs::path path;
-};
 
 std::vector<char> run_assembler(const std::string &assembler, const std::string &ptx,
                                 const std::string &arch) {
