@@ -709,7 +709,7 @@ def generator(name: Any = None) -> Any:
     ...     def generate(g):
     ...         g.out[x] = x * x
     >>> ts.create_callable_from_generator(ts.GeneratorContext(), "squares")
-    <Callable (out)>
+    <Callable out(out)>
     """
 
     def register(cls: Any) -> Any:
@@ -771,7 +771,7 @@ class GeneratorStub:
         """Sets a parameter, and returns this object.
 
         >>> ts.GeneratorStub("scale").set("factor", 3).pipeline()
-        <Pipeline out>
+        <Pipeline of out>
         """
         self._core.set_params({parameter: _text(value)})
         return self
@@ -820,7 +820,7 @@ def create_callable_from_generator(
     """Returns the pipeline of the generator of this name, compiled for this process. `context`: or a Target.
 
     >>> ts.create_callable_from_generator(ts.GeneratorContext(), "scale", {"factor": 3})
-    <Callable (input, offset, out)>
+    <Callable out(input, offset, out)>
     """
     if not isinstance(context, GeneratorContext):
         context = GeneratorContext(context)

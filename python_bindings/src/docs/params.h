@@ -533,7 +533,7 @@ inline constexpr char estimates[] =
     R"doc(Lists the (min, extent) that is expected in each dimension; None if nothing is known.
 
 >>> im.set_estimates([(0, 640), (0, 480)])
-<ImageParam im: 2 dimensions of uint8>
+<ImageParam im: uint8, 2 dimensions>
 >>> ts.Argument(im).estimates
 [(0, 640), (0, 480)]
 )doc";
