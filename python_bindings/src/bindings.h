@@ -81,8 +81,12 @@ struct ArrayLike {
 [[noreturn]] void refuse(nb::handle object, const std::string &why);
 
 // Returns the class of errors about arguments, which is a tessera.Error, a TypeError and a
-// ValueError; the second throws one.
+// ValueError.
 nb::object argument_error();
+// Becomes one of these in Python. XLA's calls throw it without the GIL.
+struct ArgumentRefused final : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 [[noreturn]] void refuse_argument(const std::string &why);
 
 // Return none if the object is none and does not convert to one.

@@ -41,8 +41,7 @@ nb::object argument_error() {
 }
 
 void refuse_argument(const std::string &why) {
-    PyErr_SetObject(argument_error().ptr(), nb::str(why.data(), why.size()).ptr());
-    throw nb::python_error();
+    throw ArgumentRefused(why);
 }
 
 PyObject *raise_current() noexcept {
@@ -67,6 +66,8 @@ void bind_errors(nb::module_ &m) {
         } catch (const nb::cast_error &) {
             PyErr_SetString(PyExc_TypeError, "an item of a list or a value has another type than "
                                              "is wanted there");
+        } catch (const ArgumentRefused &e) {
+            PyErr_SetString(argument_error().ptr(), e.what());
         } catch (const CompileError &e) {
             raise("CompileError", e);
         } catch (const RuntimeError &e) {

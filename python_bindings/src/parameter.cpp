@@ -1,3 +1,4 @@
+#include "docs/parameter.h"
 #include "bindings.h"
 
 // Halide's Parameter: a Param or an ImageParam, where a program does not say which.
@@ -36,16 +37,19 @@ void make(Parameter *p, const Type &type, bool is_buffer, int dimensions, const 
 
 // What the caller says of one dimension; an undefined Expr where nothing is said.
 struct Constraint {
-    const char *get, *set;
+    const char *get, *set, *doc_of_get, *doc_of_set;
     Expr program::DimensionConstraint::*member;
     Dimension (*apply)(Dimension &, const Expr &, const Location &);
 };
 const Constraint constraints[] = {
-    {"min_constraint", "set_min_constraint", &program::DimensionConstraint::min,
+    {"min_constraint", "set_min_constraint", docs::parameter::min_constraint,
+     docs::parameter::set_min_constraint, &program::DimensionConstraint::min,
      [](Dimension &d, const Expr &e, const Location &at) { return d.set_min(e, at); }},
-    {"extent_constraint", "set_extent_constraint", &program::DimensionConstraint::extent,
+    {"extent_constraint", "set_extent_constraint", docs::parameter::extent_constraint,
+     docs::parameter::set_extent_constraint, &program::DimensionConstraint::extent,
      [](Dimension &d, const Expr &e, const Location &at) { return d.set_extent(e, at); }},
-    {"stride_constraint", "set_stride_constraint", &program::DimensionConstraint::stride,
+    {"stride_constraint", "set_stride_constraint", docs::parameter::stride_constraint,
+     docs::parameter::set_stride_constraint, &program::DimensionConstraint::stride,
      [](Dimension &d, const Expr &e, const Location &at) { return d.set_stride(e, at); }},
 };
 
@@ -53,7 +57,7 @@ void define_constraints(nb::class_<Parameter> &c) {
     for (const Constraint &k : constraints) {
         c.def(
             k.get, [&k](const Parameter &p, int i) { return p.dimension(i).*k.member; },
-            "dimension"_a);
+            "dimension"_a, k.doc_of_get);
         c.def(
             k.set,
             [&k](const Parameter &p, int i, const ExprLike &e) {
@@ -61,45 +65,47 @@ void define_constraints(nb::class_<Parameter> &c) {
                 Dimension d = p.buffer().dim(i, at);
                 k.apply(d, e, at);
             },
-            "dimension"_a, "value"_a);
+            "dimension"_a, "value"_a, k.doc_of_set);
     }
     c.def(
          "min_constraint_estimate",
-         [](const Parameter &p, int i) { return p.dimension(i).min_estimate; }, "dimension"_a)
+         [](const Parameter &p, int i) { return p.dimension(i).min_estimate; }, "dimension"_a,
+         docs::parameter::min_constraint_estimate)
         .def(
             "extent_constraint_estimate",
-            [](const Parameter &p, int i) { return p.dimension(i).extent_estimate; }, "dimension"_a)
+            [](const Parameter &p, int i) { return p.dimension(i).extent_estimate; }, "dimension"_a,
+            docs::parameter::extent_constraint_estimate)
         .def(
             "set_min_constraint_estimate",
             [](const Parameter &p, int i, const ExprLike &e) {
                 p.dimension(i).min_estimate = e.get();
             },
-            "dimension"_a, "value"_a)
+            "dimension"_a, "value"_a, docs::parameter::set_min_constraint_estimate)
         .def(
             "set_extent_constraint_estimate",
             [](const Parameter &p, int i, const ExprLike &e) {
                 p.dimension(i).extent_estimate = e.get();
             },
-            "dimension"_a, "value"_a)
+            "dimension"_a, "value"_a, docs::parameter::set_extent_constraint_estimate)
         .def(
             "set_host_alignment",
             [](const Parameter &p, int bytes) { p.buffer().set_host_alignment(bytes, here()); },
-            "bytes"_a)
-        .def("host_alignment",
-             [](const Parameter &p) { return p.buffer().host_alignment(here()); });
+            "bytes"_a, docs::parameter::set_host_alignment)
+        .def(
+            "host_alignment", [](const Parameter &p) { return p.buffer().host_alignment(here()); },
+            docs::parameter::host_alignment);
 }
 
 void define_number(nb::class_<Parameter> &c) {
     c.def(
-         "scalar", [](const Parameter &p) { return value_of(p.number()); },
-         "Returns the number that was set.")
+         "scalar", [](const Parameter &p) { return value_of(p.number()); }, docs::parameter::scalar)
         .def(
             "set_scalar",
             [](const Parameter &p, nb::handle value) {
                 Param<> number = p.number();
                 set_value(number, value);
             },
-            "value"_a)
+            "value"_a, docs::parameter::set_scalar)
         .def(
             "set_scalar",
             [](const Parameter &p, const TypeLike &type, nb::handle value) {
@@ -110,29 +116,36 @@ void define_number(nb::class_<Parameter> &c) {
                 set_value(number, value);
             },
             "type"_a, "value"_a)
-        .def("scalar_expr", [](const Parameter &p) { return Expr(p.number()); })
+        .def(
+            "scalar_expr", [](const Parameter &p) { return Expr(p.number()); },
+            docs::parameter::scalar_expr)
         .def(
             "set_min_value",
             [](const Parameter &p, const ExprLike &e) { p.number().set_min_value(e, here()); },
-            "min"_a)
+            "min"_a, docs::parameter::set_min_value)
         .def(
             "set_max_value",
             [](const Parameter &p, const ExprLike &e) { p.number().set_max_value(e, here()); },
-            "max"_a)
-        .def("min_value", [](const Parameter &p) { return p.number().min_value(); })
-        .def("max_value", [](const Parameter &p) { return p.number().max_value(); })
+            "max"_a, docs::parameter::set_max_value)
+        .def(
+            "min_value", [](const Parameter &p) { return p.number().min_value(); },
+            docs::parameter::min_value)
+        .def(
+            "max_value", [](const Parameter &p) { return p.number().max_value(); },
+            docs::parameter::max_value)
         .def(
             "set_estimate",
             [](const Parameter &p, const ExprLike &e) { p.number().set_estimate(e.get(), here()); },
-            "value"_a)
-        .def("estimate", [](const Parameter &p) { return p.number().estimate(); });
+            "value"_a, docs::parameter::set_estimate)
+        .def(
+            "estimate", [](const Parameter &p) { return p.number().estimate(); },
+            docs::parameter::estimate);
 }
 
 }  // namespace
 
 void bind_parameter(nb::module_ &m) {
-    nb::class_<Parameter> c(m, "Parameter",
-                            "A Param or an ImageParam, where a program does not say which.");
+    nb::class_<Parameter> c(m, "Parameter", docs::parameter::class_);
     c.def(
          "__init__",
          [](Parameter *p, const TypeLike &type, bool is_buffer, int dimensions,
@@ -149,18 +162,25 @@ void bind_parameter(nb::module_ &m) {
             "__init__",
             [](Parameter *p, const ImageParam &image) { new (p) Parameter{image.parameter()}; },
             "image"_a)
-        .def("type", [](const Parameter &p) { return p.get().type; })
-        .def("dimensions", [](const Parameter &p) { return p.get().dimensions; })
-        .def("name", [](const Parameter &p) { return p.get().name.text(); })
-        .def("is_buffer", [](const Parameter &p) { return p.get().is_buffer; })
-        .def("defined", [](const Parameter &) { return true; })
+        .def(
+            "type", [](const Parameter &p) { return p.get().type; }, docs::parameter::type)
+        .def(
+            "dimensions", [](const Parameter &p) { return p.get().dimensions; },
+            docs::parameter::dimensions)
+        .def(
+            "name", [](const Parameter &p) { return p.get().name.text(); }, docs::parameter::name)
+        .def(
+            "is_buffer", [](const Parameter &p) { return p.get().is_buffer; },
+            docs::parameter::is_buffer)
+        .def(
+            "defined", [](const Parameter &) { return true; }, docs::parameter::defined)
         .def(
             "same_as",
             [](const Parameter &p, const Parameter &o) { return p.of.get() == o.of.get(); },
-            "other"_a)
+            "other"_a, docs::parameter::same_as)
         .def(
             "buffer", [](const Parameter &p) { return p.buffer().get(here()); },
-            "Returns the Buffer that was set.")
+            docs::parameter::buffer)
         .def(
             "set_buffer",
             [](const Parameter &p, nb::handle buffer) {
@@ -168,7 +188,7 @@ void bind_parameter(nb::module_ &m) {
                 image.set(to_buffer(buffer, [&] { return str("Parameter ", image.name()); }),
                           here());
             },
-            "buffer"_a)
+            "buffer"_a, docs::parameter::set_buffer)
         .def("_to_argument", [](const Parameter &p) { return Argument(p.of); })
         .def("__repr__", [](const Parameter &p) {
             return str("<Parameter ", p.of->name, ": ", p.of->type, ">");
@@ -177,9 +197,11 @@ void bind_parameter(nb::module_ &m) {
     define_number(c);
     nb::object param = m.attr("Param"), image = m.attr("ImageParam");
     static_cast<nb::class_<Param<>> &>(param).def(
-        "parameter", [](const Param<> &p) { return Parameter{p.parameter()}; });
+        "parameter", [](const Param<> &p) { return Parameter{p.parameter()}; },
+        docs::parameter::of_param);
     static_cast<nb::class_<ImageParam> &>(image).def(
-        "parameter", [](const ImageParam &p) { return Parameter{p.parameter()}; });
+        "parameter", [](const ImageParam &p) { return Parameter{p.parameter()}; },
+        docs::parameter::of_image);
 }
 
 }  // namespace tessera::python

@@ -8,7 +8,11 @@ from ._tessera import Type
 
 
 class ArgInfoKind(enum.Enum):
-    """Says what an input or an output is."""
+    """Says what an input or an output is.
+
+    >>> [info.kind.name for info in Scale().arginfos()]
+    ['Buffer', 'Scalar', 'Buffer']
+    """
 
     Scalar = 0
     Function = 1
@@ -16,7 +20,11 @@ class ArgInfoKind(enum.Enum):
 
 
 class ArgInfoDirection(enum.Enum):
-    """Says if the caller passes values, or gets them."""
+    """Says if the caller passes values, or gets them.
+
+    >>> [info.dir.name for info in Scale().arginfos()]
+    ['Input', 'Input', 'Output']
+    """
 
     Input = 0
     Output = 1
@@ -24,7 +32,12 @@ class ArgInfoDirection(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class ArgInfo:
-    """One input or output; where they are open, `types` is empty and `dimensions` is -1."""
+    """One input or output; where they are open, `types` is empty and `dimensions` is -1.
+
+    >>> info = Scale().arginfos()[0]
+    >>> info.name, info.types, info.dimensions
+    ('input', [uint8], 2)
+    """
 
     name: str
     dir: ArgInfoDirection

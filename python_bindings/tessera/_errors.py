@@ -72,7 +72,13 @@ class CompileError(Error, ValueError):
 
 
 class ArgumentError(Error, TypeError, ValueError):
-    """An argument of a call is not what the function takes."""
+    """An argument of a call is not what the function takes.
+
+    >>> f.vectorize(x, "eight")
+    Traceback (most recent call last):
+        ...
+    tessera._errors.ArgumentError: ...
+    """
 
 
 class RunError(Error, RuntimeError):

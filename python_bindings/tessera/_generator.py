@@ -315,7 +315,12 @@ class GeneratorContext:
 
 
 def active_generator_context() -> GeneratorContext:
-    """Returns the GeneratorContext of the innermost `with` of this thread, or that of this machine."""
+    """Returns the GeneratorContext of the innermost `with` of this thread, or that of this machine.
+
+    >>> with ts.GeneratorContext(ts.Target("arm-64-linux")):
+    ...     str(ts.active_generator_context().target())
+    'arm-64-linux'
+    """
     return GeneratorContext.current()
 
 
@@ -495,7 +500,11 @@ class Generator:
         return _outputs_of(made._core, inputs, by_name)
 
     def arginfos(self) -> list[ArgInfo]:
-        """Returns an ArgInfo for each input and each output, in the order of their declarations."""
+        """Returns an ArgInfo for each input and each output, in the order of their declarations.
+
+        >>> [info.name for info in Scale().arginfos()]
+        ['input', 'offset', 'out']
+        """
         self._core_or_refuse().configure_now()
         kinds = {"scalar": ArgInfoKind.Scalar, "func": ArgInfoKind.Function, "buffer": ArgInfoKind.Buffer}
         infos = []
@@ -661,7 +670,12 @@ def _texts(generator_params: Optional[dict[str, Any]]) -> dict[str, Any]:
 
 
 def call_generator(name: str, *inputs: Any, generator_params: Optional[dict[str, Any]] = None, **by_name: Any) -> Any:
-    """Returns the outputs, as Generator.call() does, of the generator of this name: in Python, or in C++ of a plugin."""
+    """Returns the outputs, as Generator.call() does, of the generator of this name: in Python, or in C++ of a plugin.
+
+    >>> doubled = ts.call_generator("scale", im, 1)
+    >>> doubled.dimensions()
+    2
+    """
     if name in _registered:
         cls, given = _registered[name]
         return cls.call(*inputs, generator_params={**given, **_texts(generator_params)}, **by_name)

@@ -67,24 +67,35 @@ def memoize_tag(result, *keys):
 
 
 def install_dir():
-    """Returns the folder of this package.
+    """Returns the folder of the package `tessera`.
 
     >>> import tessera.halide as hl
     >>> hl.install_dir().endswith("tessera")
     True
     """
-    return _os.path.dirname(_os.path.abspath(__file__))
+    return _os.path.dirname(_os.path.dirname(_os.path.abspath(__file__)))
 
 
 class Tuple(tuple):
-    """The values of a Func: a tuple of expressions, of a list of them or of f[x, y]."""
+    """The values of a Func: a tuple of expressions, of a list of them or of f[x, y].
+
+    >>> import tessera.halide as hl
+    >>> len(hl.Tuple([x, x + 1]))
+    2
+    """
 
     def __new__(cls, values):
         return super().__new__(cls, (_tessera.Expr(value) for value in values))
 
 
 class Derivative:
-    """Is what propagate_adjoints() would return, which is refused."""
+    """Is what propagate_adjoints() would return, which is refused.
+
+    >>> ts.halide.Derivative()
+    Traceback (most recent call last):
+        ...
+    tessera._errors.CompileError: Derivative: there are no derivatives yet
+    """
 
     def __init__(self, *args, **kwargs):
         raise _tessera.CompileError("Derivative: there are no derivatives yet")
@@ -95,7 +106,10 @@ _PLUGINS = ("autoschedule_mullapudi2016", "autoschedule_adams2019", "autoschedul
 
 
 def load_plugin(name):
-    """Loads a shared library for good, which adds autoschedulers; Halide's own need none and are there already."""
+    """Loads a shared library for good, which adds autoschedulers; Halide's own need none and are there already.
+
+    >>> ts.halide.load_plugin("autoschedule_adams2019")
+    """
     if _os.path.basename(name).removeprefix("lib").removesuffix(".so") not in _PLUGINS:
         _tessera.load_plugin(name)
 
