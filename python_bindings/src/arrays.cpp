@@ -378,6 +378,8 @@ template<typename Managed> Managed *take(nb::handle capsule, const char *name, c
     return managed;
 }
 
+}  // namespace
+
 void take_managed(dlpack::ManagedVersioned *managed, bool reverse_axes, const What &what,
                   ArrayView &view) {
     view.owner = ArrayOwner(managed);
@@ -385,6 +387,8 @@ void take_managed(dlpack::ManagedVersioned *managed, bool reverse_axes, const Wh
     view.is_read_only = managed->flags & (dlpack::is_read_only | dlpack::is_copied);
     read_tensor(managed->tensor, reverse_axes, what, view);
 }
+
+namespace {
 
 void read_dlpack(nb::handle object, bool reverse_axes, const What &what, ArrayView &view) {
     const nb::object device = object.attr("__dlpack_device__")();

@@ -75,6 +75,9 @@ enum class Use {
 bool read_array(nb::handle object, Use use, bool reverse_axes, const What &what, ArrayView &view);
 // Describes a tensor whose memory the caller keeps. It throws as well, and needs no GIL.
 void read_tensor(const dlpack::Tensor &t, bool reverse_axes, const What &what, ArrayView &view);
+// Takes a tensor over, which the view frees.
+void take_managed(dlpack::ManagedVersioned *tensor, bool reverse_axes, const What &what,
+                  ArrayView &view);
 // Copies the results of an array on the host to it, after a call that has put it on a device, and
 // frees the memory there.
 void bring_back(ArrayView &view, JITUserContext *context);
@@ -120,6 +123,11 @@ void wait_for_streams();
 // Defines how a Buffer is seen by other libraries.
 const PyType_Slot *buffer_slots();
 void define_export(nb::class_<Buffer<>> &c);
+// Returns a tensor with the memory of the Buffer, that on a GPU where its contents are the newest.
+// Nothing is waited for.
+dlpack::ManagedVersioned *managed_tensor(const Buffer<> &b);
+// Defines the table of DLPack 1.3 by which Buffers are exchanged without a call of Python.
+void define_exchange_table(nb::class_<Buffer<>> &c);
 nb::object numpy_dtype(Type t);
 nb::object as_numpy(nb::handle buffer);
 

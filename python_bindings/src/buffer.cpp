@@ -500,6 +500,7 @@ void bind_buffer(nb::module_ &m) {
             b.set_min(nb::cast<std::vector<int>>(nb::list(state[1])));
         });
     define_export(c);
+    define_exchange_table(c);
     define_shape(c);
     define_changes(c);
     define_device(c);

@@ -53,7 +53,9 @@ struct ManagedVersioned {
 struct ExchangeTable {
     Version version;
     ExchangeTable *previous;
-    void *allocate;
+    // Makes a tensor like the first one. Errors go to the function, with their context and kind.
+    int (*allocate)(Tensor *like, ManagedVersioned **tensor, void *context,
+                    void (*set_error)(void *context, const char *kind, const char *message));
     int (*managed_from_object)(void *object, ManagedVersioned **tensor);
     int (*object_from_managed)(ManagedVersioned *tensor, void **object);
     int (*tensor_from_object)(void *object, Tensor *tensor);  // may be null

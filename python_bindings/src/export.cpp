@@ -243,12 +243,15 @@ nb::object capsule(const Handed &h) {
         free_capsule<dlpack::Managed>(c, capsule_name);
     }));
 }
-nb::object versioned_capsule(const Handed &h) {
+dlpack::ManagedVersioned *versioned_tensor(const Handed &h) {
     auto *exported = new Exported<dlpack::ManagedVersioned>(h);
     exported->managed.version = dlpack::version;
     exported->managed.flags =
         (is_read_only(h.buffer) ? dlpack::is_read_only : 0) | (h.is_copied ? dlpack::is_copied : 0);
-    return nb::steal(PyCapsule_New(&exported->managed, versioned_name, [](PyObject *c) {
+    return &exported->managed;
+}
+nb::object versioned_capsule(const Handed &h) {
+    return nb::steal(PyCapsule_New(versioned_tensor(h), versioned_name, [](PyObject *c) {
         free_capsule<dlpack::ManagedVersioned>(c, versioned_name);
     }));
 }
@@ -348,6 +351,12 @@ nb::object as_array(nb::handle self, nb::handle dtype, nb::handle copy) {
 }
 
 }  // namespace
+
+dlpack::ManagedVersioned *managed_tensor(const Buffer<> &b) {
+    const bool on_gpu = is_newest_on_gpu(b);
+    if (!on_gpu) note_shared(b);
+    return versioned_tensor({b, on_gpu, false});
+}
 
 nb::object numpy_dtype(Type t) {
     if (t.is_bfloat()) return nb::module_::import_("ml_dtypes").attr("bfloat16");
