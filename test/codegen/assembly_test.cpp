@@ -1,3 +1,4 @@
+#include "codegen/cpu_features.h"
 #include "codegen/harness.h"
 
 using namespace tessera;
@@ -295,6 +296,13 @@ func "f"(a: input float32[1], out: output float32[1], n: int32):
         CHECK_FALSE(has(features_of("x86-64-linux-avx512_vnni"), "+avx512vbmi"));
         CHECK(has(features_of("x86-64-linux-x86apx"), "+egpr"));
         CHECK(has(features_of("x86-64-linux-avx10_1"), "+avx10.1"));
+    }
+    TEST_CASE("whether a machine has AVX10.1 is found out by its instructions") {
+        const uint64_t needed = codegen::runtime_features(Target("x86-64-linux-avx10_1"));
+        for (const tessera_cpu_feature_t f :
+             {tessera_cpu_avx512vl, tessera_cpu_avx512vbmi2, tessera_cpu_avx512fp16})
+            CHECK((needed >> f & 1) == 1);
+        CHECK((needed >> tessera_cpu_amx_int8 & 1) == 0);
     }
     TEST_CASE("the processor that code is tuned for") {
         Module m = parse_module("module \"m\"\nfunc \"f\"(n: int32): assert n > 0, -1\n");

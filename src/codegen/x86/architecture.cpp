@@ -32,7 +32,14 @@ constexpr MachineFeature rows[] = {
     {Target::AVX512_SapphireRapids,
      "+avx512fp16,+amx-int8,+amx-bf16,+amx-tile",
      {tessera_cpu_avx512fp16, tessera_cpu_amx_int8, tessera_cpu_amx_bf16}},
-    {Target::AVX10_1, "+avx10.1", {}},
+    // Another name for instructions that machines had before: "Intel AVX10 Architecture
+    // Specification", section 2.
+    {Target::AVX10_1,
+     "+avx10.1",
+     {tessera_cpu_avx512f, tessera_cpu_avx512cd, tessera_cpu_avx512vl, tessera_cpu_avx512bw,
+      tessera_cpu_avx512dq, tessera_cpu_avx512ifma, tessera_cpu_avx512vbmi, tessera_cpu_avx512vnni,
+      tessera_cpu_avx512bf16, tessera_cpu_avx512vbmi2, tessera_cpu_avx512bitalg,
+      tessera_cpu_avx512vpopcntdq, tessera_cpu_avx512fp16}},
     {Target::X86APX, "+egpr,+push2pop2,+ppx,+ndd,+ccmp,+nf,+cf,+zu", {}},
 };
 
