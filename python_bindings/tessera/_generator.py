@@ -423,6 +423,20 @@ def _texts(generator_params: Optional[dict[str, Any]]) -> dict[str, Any]:
     return {name: _text(value) for name, value in (generator_params or {}).items()}
 
 
+def _make_by_name(
+    name: str, params: dict[str, Any], context: GeneratorContext, inputs: tuple[Any, ...], by_name: dict[str, Any]
+) -> tuple[Optional[Generator], _tessera._GeneratorBase]:
+    """Makes the generator of this name, for these inputs. Returns its instance in Python, which owns the core; None in C++."""
+    if name in _registered:
+        cls, given = _registered[name]
+        made = cls.__new__(cls)
+        made._make({**given, **params}, context, inputs, by_name)
+        return made, made._core
+    core = _tessera._make_registered(name, context.target(), context.autoscheduler_params())
+    core.set_params(params)
+    return None, core
+
+
 def call_generator(name: str, *inputs: Any, generator_params: Optional[dict[str, Any]] = None, **by_name: Any) -> Any:
     """Returns the outputs, as Generator.call() does, of the generator of this name: in Python, or in C++ of a plugin.
 
@@ -430,12 +444,8 @@ def call_generator(name: str, *inputs: Any, generator_params: Optional[dict[str,
     >>> doubled.dimensions()
     2
     """
-    if name in _registered:
-        cls, given = _registered[name]
-        return cls.call(*inputs, generator_params={**given, **_texts(generator_params)}, **by_name)
     context = GeneratorContext.current()
-    core = _tessera._make_registered(name, context.target(), context.autoscheduler_params())
-    core.set_params(_texts(generator_params))
+    _made, core = _make_by_name(name, _texts(generator_params), context, inputs, by_name)
     return _outputs_of(core, inputs, by_name)
 
 
@@ -526,14 +536,7 @@ class GeneratorStub:
     """
 
     def __init__(self, name: str, context: Optional[GeneratorContext] = None) -> None:
-        context = context or GeneratorContext.current()
-        self._core: Union[_tessera._Generator, _tessera._GeneratorStub]
-        if name in _registered:
-            cls, params = _registered[name]
-            self._made = cls(params, context)
-            self._core = self._made._core
-        else:
-            self._core = _tessera._GeneratorStub(name, context.target(), context.autoscheduler_params())
+        self._made, self._core = _make_by_name(name, {}, context or GeneratorContext.current(), (), {})
 
     def set(self, parameter: str, value: Any) -> GeneratorStub:
         """Sets a parameter, and returns this object.
