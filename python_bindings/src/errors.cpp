@@ -40,9 +40,7 @@ nb::object argument_error() {
     return nb::module_::import_("tessera._errors").attr("ArgumentError");
 }
 
-void refuse_argument(const std::string &why) {
-    throw ArgumentRefused(why);
-}
+void refuse_argument(const std::string &why) { throw ArgumentRefused(why); }
 
 PyObject *raise_current() noexcept {
     try {

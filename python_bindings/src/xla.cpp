@@ -10,12 +10,12 @@
 namespace tessera::python {
 namespace {
 
-// How the runtime says that an array is wanted on the host, and what it means of one on a GPU.
+// The runtime says the first of an array that is wanted on the host; an error about one that is on
+// a GPU goes on with the second.
 constexpr const char *null_host = "its host pointer is null";
 constexpr const char *no_gpu_loops =
-    "; the pipeline has no loops for a GPU, where its arrays are: schedule it there (gpu_tile), in "
-    "a "
-    "function of a Target that op() is given, or move the arrays to the CPU";
+    "; the pipeline has no loops for a GPU, where its arrays are: schedule it there (gpu_tile), "
+    "in a function of a Target that op() is given, or move the arrays to the CPU";
 
 enum Device { Cpu, Cuda };
 constexpr const char *device_names[] = {"cpu", "cuda"};

@@ -28,7 +28,7 @@ _tessera._no_leak_warnings()
 
 __all__ = ["Op", "op"]
 
-# What XLA calls: it finds the pipeline by its number.
+# XLA calls the handler of this name, which finds the pipeline by its number.
 _TARGET = "tessera_pipeline"
 _ffi.register_ffi_target(_TARGET, _tessera._xla_handler(False), platform="cpu")
 _ffi.register_ffi_target(_TARGET, _tessera._xla_handler(True), platform="CUDA")

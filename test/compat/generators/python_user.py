@@ -56,7 +56,7 @@ out = hl.Buffer(hl.Int(32), [4])
 shift(line, out)
 assert list(out) == [5, 6, 7, 8]
 
-# What the generators have compiled, as functions of one module.
+# One module has what the generators have compiled, as functions.
 import compat_extension
 
 out = np.zeros((3, 4), np.uint8)
