@@ -196,7 +196,8 @@ class Kinds:
 
 @pytest.mark.parametrize(
     "params, dtype, value",
-    [({}, np.int32, 5), ({"flag": True, "scale": 2.0, "name": "two", "type": ts.Float(64), "border": Border.EDGE}, np.float64, 1121.0)],
+    [({}, np.int32, 5),
+     ({"flag": True, "scale": 2.0, "name": "two", "type": ts.Float(64), "border": Border.EDGE}, np.float64, 1121.0)],
 )
 def test_parameters_are_of_the_class_of_their_default(params, dtype, value):
     out = np.zeros(3, dtype)
@@ -238,7 +239,8 @@ class Configured:
 
 def test_configure_adds_inputs_and_outputs():
     run = Configured({"count": 2, "images.size": 3}).compile_to_callable()
-    assert [a.name for a in run.arguments] == ["first", "images_0", "images_1", "images_2", "weight_0", "weight_1", "total", "largest"]
+    names = ["first", "images_0", "images_1", "images_2", "weight_0", "weight_1", "total", "largest"]
+    assert [a.name for a in run.arguments] == names
     arrays = [np.arange(4, dtype=np.float32) * k for k in (1, 10, 100, 1000)]
     total, largest = np.zeros(4, np.float32), np.zeros((), np.float32)
     run(*arrays, 2.0, 3.0, total, largest)
@@ -400,7 +402,8 @@ def line_of(text):
 
 
 def test_the_script_writes_files_that_c_calls(script):
-    done = run_script(script, "-g", "brighten", "-o", ".", "-e", "static_library,c_header,stmt", "target=host", "factor=2", "-v", "1")
+    words = ["-g", "brighten", "-o", ".", "-e", "static_library,c_header,stmt", "target=host", "factor=2", "-v", "1"]
+    done = run_script(script, *words)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split()) == ["./brighten.a", "./brighten.h", "./brighten.stmt"]
     (script.parent / "main.c").write_text(
@@ -421,7 +424,8 @@ def test_the_script_writes_files_that_c_calls(script):
     )
     source = os.environ.get("TESSERA_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
     include = [f"-I{source}/include", f"-I{source}/src", "-I."]
-    subprocess.run(["cc", *include, "main.c", "brighten.a", "-lstdc++", "-lm", "-lpthread", "-ldl", "-o", "main"], cwd=script.parent, check=True)
+    libraries = ["-lstdc++", "-lm", "-lpthread", "-ldl"]
+    subprocess.run(["cc", *include, "main.c", "brighten.a", *libraries, "-o", "main"], cwd=script.parent, check=True)
     ran = subprocess.run(["./main"], cwd=script.parent, capture_output=True, text=True)
     assert ran.stdout == "0: 7 9 205 255\n", ran.stderr
 
