@@ -68,8 +68,8 @@ def test_a_file_follows_the_module_that_it_imports_side_by_side():
 def test_cells_of_a_notebook_share_the_rules_and_a_module_may_choose():
     variables = {"__name__": "__main__"}
     for number, cell in enumerate(["import tessera.halide as hl\nx = hl.Var('x')\ne = hl.u8(x)",
-                                   "first = (e + hl.Expr(1)).type()", "one = type(e)(1)", "second = (e + one).type()", "__tessera_dialect__ = 'tessera'",
-                                   "third = (e + one).type()"]):
+                                   "first = (e + hl.Expr(1)).type()", "one = type(e)(1)", "second = (e + one).type()",
+                                   "__tessera_dialect__ = 'tessera'", "third = (e + one).type()"]):
         exec(compile(cell, f"cell{number}.py", "exec"), variables)
     assert (variables["first"], variables["second"], variables["third"]) == (hl.Int(32), hl.Int(32), hl.UInt(8))
 
