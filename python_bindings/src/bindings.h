@@ -266,7 +266,6 @@ void bind_notebook(nb::module_ &m);
 nb::str as_statement(const Pipeline &p, OutputFileType type, const Target &target,
                      const Location &at);
 void bind_generator(nb::module_ &m);
-void bind_generator_stub(nb::module_ &m);
 void bind_library(nb::module_ &m);
 void bind_modules(nb::module_ &m);
 // Makes what nanobind says of arguments that do not fit the words of tessera._arguments, for all

@@ -2,7 +2,7 @@
 #include "arrays.h"
 #include <ostream>
 
-// What calls of compiled functions have in common: those that compute, and those that ask.
+// Calls of compiled functions share this, both those that compute and those that ask.
 namespace tessera::python {
 
 // Says which argument an error is of: "argument 2 (mask)".
@@ -14,7 +14,8 @@ struct WhichArgument {
     }
 };
 
-// What is given to a function by position, then by name, in Python's tuple and dict (or null).
+// Holds what is given to a function by position, then by name, in Python's tuple and dict (or
+// null).
 class GivenArguments {
 public:
     // Throws TypeError if there are too many.

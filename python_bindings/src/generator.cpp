@@ -1,9 +1,10 @@
-#include "generator.h"
+#include "bindings.h"
 #include "docs/params.h"
 #include "docs/running.h"
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <tessera_generator.h>
 
 namespace tessera::python {
 namespace {
@@ -267,6 +268,29 @@ private:
     std::vector<std::pair<std::string, nb::object>> scalars;
 };
 
+// Returns what an input is given: Funcs, images, arrays or numbers, one or a list of them. Throws
+// TypeError.
+InputValues to_input_values(nb::handle given, const std::string &input) {
+    const auto value = [&](nb::handle one) -> InputValue {
+        if (nb::isinstance<Func>(one)) return nb::cast<Func &>(one);
+        if (nb::isinstance<ImageParam>(one)) return nb::cast<ImageParam &>(one);
+        if (nb::isinstance<Buffer<>>(one) || is_array(one))
+            return InputValue(to_buffer(one, [&] { return "input " + input; }), here());
+        return to_expr(one);
+    };
+    if (!is_tuple(given)) return value(given);
+    std::vector<InputValue> values;
+    for (nb::handle one : given) values.push_back(value(one));
+    return values;
+}
+
+// Returns the value of a parameter, which tessera._generator has made a text of or left a
+// LoopLevel.
+ParamValue to_param_value(nb::handle value) {
+    if (nb::isinstance<LoopLevel>(value)) return nb::cast<LoopLevel &>(value);
+    return text_of(value);
+}
+
 void bind_inputs(GeneratorBase &g, nb::handle values) {
     called_at(here(), [&] {
         g.configure_now();
@@ -274,9 +298,8 @@ void bind_inputs(GeneratorBase &g, nb::handle values) {
         size_t i = 0;
         for (nb::handle given : values) {
             const auto &inputs = g.generator_inputs();
-            const ArgumentShape shape = i < inputs.size() ? inputs[i]->shape() : ArgumentShape();
+            all.push_back(to_input_values(given, i < inputs.size() ? inputs[i]->shape().name : ""));
             i++;
-            all.push_back(to_input_values(given, shape.name, shape.is_array));
         }
         g.bind_inputs(all);
     });
@@ -325,29 +348,6 @@ GeneratorContext context_of(const Target &target, const AutoschedulerParams &sch
                             scheduler);
 }
 
-}  // namespace
-
-InputValues to_input_values(nb::handle given, const std::string &input, bool is_array_of) {
-    const auto value = [&](nb::handle one) -> InputValue {
-        if (nb::isinstance<Func>(one)) return nb::cast<Func &>(one);
-        if (nb::isinstance<ImageParam>(one)) return nb::cast<ImageParam &>(one);
-        if (nb::isinstance<Buffer<>>(one) || is_array(one))
-            return InputValue(to_buffer(one, [&] { return "input " + input; }), here());
-        return to_expr(one);
-    };
-    std::vector<InputValue> values;
-    if (!is_array_of) return value(given);
-    for (nb::handle one : given) values.push_back(value(one));
-    return values;
-}
-
-ParamValue to_param_value(nb::handle value) {
-    if (nb::isinstance<LoopLevel>(value)) return nb::cast<LoopLevel &>(value);
-    return text_of(value);
-}
-
-namespace {
-
 // Defines what any generator does, in Python or C++, for those who call it.
 void bind_generator_base(nb::module_ &m) {
     nb::class_<GeneratorBase>(m, "_GeneratorBase")
@@ -371,8 +371,7 @@ void bind_generator_base(nb::module_ &m) {
              [](GeneratorBase &g, const std::string &name, nb::handle value) {
                  called_at(here(), [&] {
                      g.configure_now();
-                     GeneratorInput &input = g.find_input(name);
-                     input.bind(to_input_values(value, name, input.shape().is_array));
+                     g.find_input(name).bind(to_input_values(value, name));
                  });
              })
         .def("output_funcs",

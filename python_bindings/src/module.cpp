@@ -34,7 +34,6 @@ NB_MODULE(_tessera, m) {
     bind_reductions(m);
     bind_boundary_conditions(m);
     bind_generator(m);
-    bind_generator_stub(m);
     bind_library(m);
     bind_notebook(m);
     explain_arguments(m);

@@ -35,7 +35,7 @@ void make(Parameter *p, const Type &type, bool is_buffer, int dimensions, const 
                                 : Param<>(type, name, at).parameter()};
 }
 
-// What the caller says of one dimension; an undefined Expr where nothing is said.
+// Names what the caller may say of one dimension; the member is undefined where nothing is said.
 struct Constraint {
     const char *get, *set, *doc_of_get, *doc_of_set;
     Expr program::DimensionConstraint::*member;

@@ -10,12 +10,12 @@
 namespace tessera::python {
 namespace {
 
-// How the runtime says that an array is wanted on the host, and what it means of one on a GPU.
+// The runtime says the first of an array that is wanted on the host; an error about one that is on
+// a GPU goes on with the second.
 constexpr const char *null_host = "its host pointer is null";
 constexpr const char *no_gpu_loops =
-    "; the pipeline has no loops for a GPU, where its arrays are: schedule it there (gpu_tile), in "
-    "a "
-    "function of a Target that op() is given, or move the arrays to the CPU";
+    "; the pipeline has no loops for a GPU, where its arrays are: schedule it there (gpu_tile), "
+    "in a function of a Target that op() is given, or move the arrays to the CPU";
 
 enum Device { Cpu, Cuda };
 constexpr const char *device_names[] = {"cpu", "cuda"};
@@ -90,7 +90,8 @@ int attribute(const xla::Attributes &all, std::string_view name, int kind) {
 }
 
 int64_t number_of(const xla::Attributes &all) {
-    const auto &scalar = *static_cast<xla::Scalar *>(all.all[attribute(all, "pipeline", 3)]);
+    const auto &scalar =
+        *static_cast<xla::Scalar *>(all.all[attribute(all, "pipeline", xla::is_scalar)]);
     return *static_cast<const int64_t *>(scalar.value);
 }
 
@@ -99,7 +100,8 @@ int64_t number_of(const xla::Attributes &all) {
 class Numbers {
 public:
     explicit Numbers(const xla::Attributes &all) {
-        const auto &text = *static_cast<xla::Text *>(all.all[attribute(all, "numbers", 4)]);
+        const auto &text =
+            *static_cast<xla::Text *>(all.all[attribute(all, "numbers", xla::is_text)]);
         at = text.begin;
         end = text.begin + text.length;
     }
@@ -150,8 +152,9 @@ int gpu_of(const void *memory) {
 
 // An array of a call; with axes of a batch before its own, of which each may have the extent 1
 // where all parts of the batch have the same.
-struct Operand {
-    Operand(const xla::Buffer &buffer, const Argument &argument, size_t batch_axes, Device device)
+struct BatchedArray {
+    BatchedArray(const xla::Buffer &buffer, const Argument &argument, size_t batch_axes,
+                 Device device)
         : buffer(buffer), argument(argument), batch_axes(batch_axes) {
         const size_t own = size_t(buffer.axes) - batch_axes;
         if (size_t(buffer.axes) < batch_axes ||
@@ -244,7 +247,8 @@ private:
             const xla::Buffers &of = a.is_output() ? call.outputs : call.inputs;
             int64_t &next = a.is_output() ? output : input;
             if (next == of.count) throw std::runtime_error(str("argument ", a.name, " is missing"));
-            operands.back() = std::make_unique<Operand>(*of.all[next++], a, batch_axes, device);
+            operands.back() =
+                std::make_unique<BatchedArray>(*of.all[next++], a, batch_axes, device);
             if (a.is_buffer()) passed.back() = CallableArgument(&operands.back()->view.raw);
         }
         if (input != call.inputs.count || output != call.outputs.count)
@@ -260,7 +264,7 @@ private:
     }
 
     // A number that the program has computed; on a GPU it is waited for.
-    uint64_t number_in(Operand &o) {
+    uint64_t number_in(BatchedArray &o) {
         uint64_t bits = 0;
         if (o.view.is_on_device) {
             BufferContents number(o.view.raw, o.argument.name);
@@ -308,7 +312,7 @@ private:
     ArrayStream stream;
     size_t batch_axes = 0;
     std::vector<CallableArgument> passed;
-    std::vector<std::unique_ptr<Operand>> operands;  // null for numbers that are known
+    std::vector<std::unique_ptr<BatchedArray>> operands;  // null for numbers that are known
 };
 
 // ---- The handler ----

@@ -2,9 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// What the package uses of the interface by which XLA calls functions of others (its FFI, version
-// 0): structs of a C ABI. Each begins with its size, and newer versions add members at the end
-// only.
+// Declares what the package uses of the interface by which XLA calls functions of others (its FFI,
+// version 0): structs of a C ABI. Each begins with its size, and newer versions add members at the
+// end only.
 namespace tessera::python::xla {
 
 struct Context;
@@ -78,7 +78,7 @@ struct Scalar {
     int type;
     void *value;
 };
-// What a call is given beside arrays, by name.
+// Holds what a call is given beside arrays, by name.
 struct Attributes {
     size_t size;
     Extension *extensions;

@@ -1,4 +1,4 @@
-"""What a generator says of its inputs and outputs: Generator.arginfos()."""
+"""Describes the inputs and outputs of a generator, for Generator.arginfos()."""
 from __future__ import annotations
 
 import dataclasses

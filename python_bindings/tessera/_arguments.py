@@ -108,7 +108,9 @@ def _fits_generic(kind, value):
 
 
 def _with_article(noun):
-    return noun if noun == "None" or noun[0].isupper() and noun.endswith("s") else ("an " if noun[0] in "aeioAEIO" else "a ") + noun
+    if noun == "None" or noun[0].isupper() and noun.endswith("s"):
+        return noun
+    return ("an " if noun[0] in "aeioAEIO" else "a ") + noun
 
 
 def _members(kind):

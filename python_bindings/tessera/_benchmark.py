@@ -10,7 +10,7 @@ from ._tessera import Func, Pipeline
 
 
 class Timing:
-    """How long calls took, in milliseconds: `minimum`, `median`, and `samples`, each the mean of some calls in a row.
+    """Says how long calls took, in milliseconds: `minimum`, `median`, and `samples`, each the mean of some calls in a row.
 
     >>> ts.Timing([2.0, 1.0, 1.5])
     <Timing: 1.5 ms, at least 1 ms, 3 samples>

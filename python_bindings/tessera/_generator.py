@@ -25,13 +25,16 @@ import enum
 import linecache
 import os
 import sys
-import threading
 import traceback
 from typing import Any, Callable, NoReturn, Optional, Sequence, Union
 
 from . import _tessera
 from ._arginfo import ArgInfo as ArgInfo, ArgInfoDirection as ArgInfoDirection, ArgInfoKind as ArgInfoKind
 from ._errors import ArgumentError, Error
+from ._generator_context import GeneratorContext as GeneratorContext, active_generator_context as active_generator_context
+from ._generator_fields import (GeneratorParam as GeneratorParam, InputBuffer as InputBuffer, InputFunc as InputFunc,
+                                InputScalar as InputScalar, OutputBuffer as OutputBuffer, OutputFunc as OutputFunc,
+                                OutputScalar as OutputScalar, _Argument, _Field, _Output)
 from ._tessera import AutoschedulerParams, Target, Type
 
 __all__ = [
@@ -73,255 +76,6 @@ def _text(value: Any) -> Any:
     if isinstance(value, type):
         return {bool: "bool", int: "int32", float: "float32"}.get(value, value)
     return str(value)
-
-
-class _Field:
-    """A class of generators declares it; its instances have a value in its place."""
-
-    name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        raise AttributeError(f"{self.name} of a generator cannot be assigned to")
-
-
-class GeneratorParam(_Field):
-    """A number, text, Type, LoopLevel or member of an Enum that whoever runs the generator may set: factor=3.
-
-    The class of the default is that of all values. `min` and `max` limit a number, `choices` are the texts that are
-    allowed.
-
-    >>> @ts.generator("scale")
-    ... class Scale:
-    ...     factor = ts.GeneratorParam(2, min=1, max=8)
-    ...     out = ts.OutputBuffer(int, 1)
-    ...     def generate(g):
-    ...         g.out[x] = x * g.factor
-    >>> Scale.call(generator_params={"factor": 5}).realize([3]).numpy().tolist()
-    [0, 5, 10]
-    """
-
-    kind = "parameter"
-
-    def __init__(self, default: Any, min: Any = None, max: Any = None, choices: Optional[Sequence[str]] = None) -> None:
-        self.enum = type(default) if isinstance(default, enum.Enum) else None
-        self.default, self.min, self.max, self.choices = default, min, max, choices
-        if self.enum:
-            self.default, self.choices = default.name, [member.name for member in self.enum]
-        elif isinstance(default, type):
-            self.default = {bool: _tessera.Bool(), int: _tessera.Int(32), float: _tessera.Float(32)}.get(default, default)
-
-    def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
-        if instance is None:
-            return self
-        value = instance._core_or_refuse().param(self.name)
-        return self.enum[value] if self.enum else value
-
-
-class _Argument(_Field):
-    """An input or output. What is None is open: configure(), or name.type= and name.dim= of the command line, say it."""
-
-    is_output = False
-    kind = ""
-
-    def __init__(
-        self, type: Any = None, dimensions: Optional[int] = None, count: Union[int, str, None] = None
-    ) -> None:
-        listed = isinstance(type, (list, tuple))
-        self.types = [] if type is None else list(type) if listed else [type]
-        self.dimensions, self.count = dimensions, count
-
-    def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
-        if instance is None:
-            return self
-        return instance._value(self.name)
-
-
-class InputBuffer(_Argument):
-    """An image that the caller passes: an ImageParam in generate().
-
-    `count` makes it a list of so many; "open" leaves their number to name.size= of the command line.
-
-    >>> @ts.generator("double")
-    ... class Double:
-    ...     input, out = ts.InputBuffer(ts.UInt(8), 2), ts.OutputBuffer(ts.UInt(8), 2)
-    ...     def generate(g):
-    ...         g.out[x, y] = g.input[x, y] * 2
-    >>> Double.call(a).realize([3, 2]).numpy().tolist()
-    [[0, 2, 4], [6, 8, 10]]
-    """
-
-    kind = "buffer"
-
-
-class InputFunc(_Argument):
-    """A Func where the generator is called by another, or an image of which what is read has to be there.
-
-    >>> @ts.generator("double func")
-    ... class DoubleFunc:
-    ...     input, out = ts.InputFunc(int, 2), ts.OutputBuffer(int, 2)
-    ...     def generate(g):
-    ...         g.out[x, y] = g.input[x, y] * 2
-    >>> DoubleFunc.call(f).realize([3, 2]).numpy().tolist()
-    [[0, 2, 4], [20, 22, 24]]
-    """
-
-    kind = "func"
-
-
-class InputScalar(_Argument):
-    """A number that the caller passes: a Param in generate().
-
-    >>> @ts.generator("times")
-    ... class Times:
-    ...     k, out = ts.InputScalar(int, 3, min=1), ts.OutputBuffer(int, 1)
-    ...     def generate(g):
-    ...         g.out[x] = x * g.k
-    >>> Times.call(5).realize([3]).numpy().tolist()
-    [0, 5, 10]
-    """
-
-    kind = "scalar"
-
-    def __init__(
-        self, type: Any = None, default: Any = None, min: Any = None, max: Any = None, count: Union[int, str, None] = None
-    ) -> None:
-        super().__init__(type, 0, count)
-        self.default, self.min, self.max = default, min, max
-
-
-class _Output(_Argument):
-    is_output = True
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        instance._assign(self.name, value)
-
-
-class OutputBuffer(_Output):
-    """A Func that generate() defines, or assigns another to; its buffer has dim(), width() and so on.
-
-    A list of types stands for a Func of several values.
-
-    >>> @ts.generator("two values")
-    ... class TwoValues:
-    ...     out = ts.OutputBuffer([int, ts.UInt(8)], 1)
-    ...     def generate(g):
-    ...         g.out[x] = (x, ts.u8(x * x))
-    >>> [out.numpy().tolist() for out in TwoValues.call().realize([3])]
-    [[0, 1, 2], [0, 1, 4]]
-    """
-
-    kind = "buffer"
-
-
-class OutputFunc(_Output):
-    """An output whose buffer nothing is asked of.
-
-    >>> @ts.generator("ramp")
-    ... class Ramp:
-    ...     out = ts.OutputFunc(int, 1)
-    ...     def generate(g):
-    ...         g.out[x] = x
-    >>> Ramp.call()
-    <Func out(x): int32>
-    """
-
-    kind = "func"
-
-
-class OutputScalar(_Output):
-    """One number: a Func without dimensions, g.result[()] = ...
-
-    >>> @ts.generator("total")
-    ... class Total:
-    ...     input, result = ts.InputBuffer(int, 1), ts.OutputScalar(int)
-    ...     def generate(g):
-    ...         g.result[()] = ts.sum(g.input[r])
-    >>> Total.call(np.arange(4, dtype=np.int32)).realize([])[()]
-    6
-    """
-
-    kind = "scalar"
-
-    def __init__(self, type: Any = None, count: Union[int, str, None] = None) -> None:
-        super().__init__(type, 0, count)
-
-
-class GeneratorContext:
-    """The target and the autoscheduler that generators are made for.
-
-    >>> with ts.GeneratorContext("x86-64-linux-avx2"):
-    ...     ts.GeneratorContext.current().target()
-    Target("x86-64-linux-avx2")
-    """
-
-    _of_thread = threading.local()
-
-    def __init__(
-        self,
-        target: Union[Target, str, None] = None,
-        autoscheduler: Union[AutoschedulerParams, str, None] = None,
-        *,
-        autoscheduler_params: Optional[AutoschedulerParams] = None,  # Halide's name of it
-    ) -> None:
-        autoscheduler = autoscheduler_params if autoscheduler is None else autoscheduler
-        target = Target(target) if isinstance(target, str) else target
-        self._target = _tessera.get_target_from_environment() if target is None else target
-        if isinstance(autoscheduler, str):
-            autoscheduler = AutoschedulerParams(autoscheduler)
-        self._autoscheduler = autoscheduler or AutoschedulerParams()
-
-    def target(self) -> Target:
-        """Returns the target.
-
-        >>> ts.GeneratorContext("x86-64-linux").target()
-        Target("x86-64-linux")
-        """
-        return self._target
-
-    def autoscheduler_params(self) -> AutoschedulerParams:
-        """Returns the AutoschedulerParams; without a name where the generator schedules by itself.
-
-        >>> ts.GeneratorContext("x86-64-linux", "Mullapudi2016").autoscheduler_params()
-        <AutoschedulerParams autoscheduler=Mullapudi2016>
-        """
-        return self._autoscheduler
-
-    def __enter__(self) -> GeneratorContext:
-        self._stack().append(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack().pop()
-
-    @classmethod
-    def _stack(cls) -> list[GeneratorContext]:
-        if not hasattr(cls._of_thread, "stack"):
-            cls._of_thread.stack = []
-        stack: list[GeneratorContext] = cls._of_thread.stack
-        return stack
-
-    @classmethod
-    def current(cls) -> GeneratorContext:
-        """Returns the innermost context of this thread; without one that of the environment, or of this machine.
-
-        >>> with ts.GeneratorContext("x86-64-linux"):
-        ...     ts.GeneratorContext.current().target()
-        Target("x86-64-linux")
-        """
-        return cls._stack()[-1] if cls._stack() else cls()
-
-
-def active_generator_context() -> GeneratorContext:
-    """Returns the GeneratorContext of the innermost `with` of this thread, or that of this machine.
-
-    >>> with ts.GeneratorContext(ts.Target("arm-64-linux")):
-    ...     str(ts.active_generator_context().target())
-    'arm-64-linux'
-    """
-    return GeneratorContext.current()
 
 
 class Generator:
@@ -669,6 +423,20 @@ def _texts(generator_params: Optional[dict[str, Any]]) -> dict[str, Any]:
     return {name: _text(value) for name, value in (generator_params or {}).items()}
 
 
+def _make_by_name(
+    name: str, params: dict[str, Any], context: GeneratorContext, inputs: tuple[Any, ...], by_name: dict[str, Any]
+) -> tuple[Optional[Generator], _tessera._GeneratorBase]:
+    """Makes the generator of this name, for these inputs. Returns its instance in Python, which owns the core; None in C++."""
+    if name in _registered:
+        cls, given = _registered[name]
+        made = cls.__new__(cls)
+        made._make({**given, **params}, context, inputs, by_name)
+        return made, made._core
+    core = _tessera._make_registered(name, context.target(), context.autoscheduler_params())
+    core.set_params(params)
+    return None, core
+
+
 def call_generator(name: str, *inputs: Any, generator_params: Optional[dict[str, Any]] = None, **by_name: Any) -> Any:
     """Returns the outputs, as Generator.call() does, of the generator of this name: in Python, or in C++ of a plugin.
 
@@ -676,12 +444,8 @@ def call_generator(name: str, *inputs: Any, generator_params: Optional[dict[str,
     >>> doubled.dimensions()
     2
     """
-    if name in _registered:
-        cls, given = _registered[name]
-        return cls.call(*inputs, generator_params={**given, **_texts(generator_params)}, **by_name)
     context = GeneratorContext.current()
-    core = _tessera._make_registered(name, context.target(), context.autoscheduler_params())
-    core.set_params(_texts(generator_params))
+    _made, core = _make_by_name(name, _texts(generator_params), context, inputs, by_name)
     return _outputs_of(core, inputs, by_name)
 
 
@@ -772,14 +536,7 @@ class GeneratorStub:
     """
 
     def __init__(self, name: str, context: Optional[GeneratorContext] = None) -> None:
-        context = context or GeneratorContext.current()
-        self._core: Union[_tessera._Generator, _tessera._GeneratorStub]
-        if name in _registered:
-            cls, params = _registered[name]
-            self._made = cls(params, context)
-            self._core = self._made._core
-        else:
-            self._core = _tessera._GeneratorStub(name, context.target(), context.autoscheduler_params())
+        self._made, self._core = _make_by_name(name, {}, context or GeneratorContext.current(), (), {})
 
     def set(self, parameter: str, value: Any) -> GeneratorStub:
         """Sets a parameter, and returns this object.

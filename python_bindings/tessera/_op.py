@@ -223,8 +223,8 @@ class Derivative:
             if name not in floats:
                 raise ValueError(f"{what}: gradients: {name!r} is no input of floats; those are: {', '.join(floats)}")
         if len(of) != len(backward.outputs):
-            raise ValueError(f"{what}: backward has {len(backward.outputs)} outputs ({', '.join(backward.output_names)}); wanted one for "
-                             f"each of {', '.join(of)} (gradients= names those that there are)")
+            raise ValueError(f"{what}: backward has {len(backward.outputs)} outputs ({', '.join(backward.output_names)}); wanted "
+                             f"one for each of {', '.join(of)} (gradients= names those that there are)")
         self.results = [program.input_names.index(name) for name in of]
         self.sources = []
         upstream = [i for i, a in enumerate(program.outputs) if _is_float(a)]
@@ -237,9 +237,9 @@ class Derivative:
             elif argument.is_buffer() and left:
                 self.sources.append(("gradient", left.pop(0)))
             else:
-                raise ValueError(f"{what}: backward takes {name}, which is neither an input ({', '.join(program.input_names)}) nor an output "
-                                 f"({', '.join(program.output_names)}) of the operator, nor the gradient of one of its {len(upstream)} "
-                                 "outputs")
+                raise ValueError(f"{what}: backward takes {name}, which is neither an input "
+                                 f"({', '.join(program.input_names)}) nor an output ({', '.join(program.output_names)}) "
+                                 f"of the operator, nor the gradient of one of its {len(upstream)} outputs")
 
 
 def _is_float(argument):
@@ -273,8 +273,8 @@ class Shapes:
             constant = self._checked(rule)
             self._of = lambda device, inputs: constant
         else:
-            raise TypeError(f"{program.what}: shape: a {type(rule).__name__}; wanted a function of the inputs, the name or the number "
-                            "of an input, or a shape")
+            raise TypeError(f"{program.what}: shape: a {type(rule).__name__}; wanted a function of the inputs, the name or the "
+                            "number of an input, or a shape")
 
     def __call__(self, device, inputs):
         """Returns a shape for each output. The inputs have a shape, or are numbers."""
@@ -290,8 +290,8 @@ class Shapes:
         argument = self.program.inputs[position]
         for name, wanted in zip(self.program.output_names, self._wanted):
             if not argument.is_buffer() or argument.dimensions != wanted:
-                raise ValueError(f"{self.program.what}: shape: input {names[position]} has {argument.dimensions} dimensions, and output "
-                                 f"{name} has {wanted}")
+                raise ValueError(f"{self.program.what}: shape: input {names[position]} has {argument.dimensions} dimensions, and "
+                                 f"output {name} has {wanted}")
         return position
 
     def _checked(self, shapes):

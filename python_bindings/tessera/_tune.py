@@ -276,7 +276,8 @@ def tune_template(pipeline: Func | Pipeline, schedule: "Callable[[Knobs], object
     >>> import tessera as ts
     >>> x, f = ts.Var("x"), ts.Func("f")
     >>> f[x] = x * x
-    >>> found = ts.tune_template(f.set_estimates([(0, 4096)]), lambda k: f.vectorize(x, k.choose("lanes", [4, 8])), progress=False)
+    >>> schedule = lambda k: f.vectorize(x, k.choose("lanes", [4, 8]))
+    >>> found = ts.tune_template(f.set_estimates([(0, 4096)]), schedule, progress=False)
     >>> found.choices["lanes"] in (4, 8)
     True
     """

@@ -28,7 +28,7 @@ _tessera._no_leak_warnings()
 
 __all__ = ["Op", "op"]
 
-# What XLA calls: it finds the pipeline by its number.
+# XLA calls the handler of this name, which finds the pipeline by its number.
 _TARGET = "tessera_pipeline"
 _ffi.register_ffi_target(_TARGET, _tessera._xla_handler(False), platform="cpu")
 _ffi.register_ffi_target(_TARGET, _tessera._xla_handler(True), platform="CUDA")
@@ -82,8 +82,9 @@ class Op:
         arrays = [given[i] for i in self._buffers]
         for i, value in enumerate(given):
             if i not in self._buffers and isinstance(value, _jax.core.Tracer):
-                raise TypeError(f"{self.__name__}: argument {i} ({self._program.input_names[i]}): a number that is traced; wanted a "
-                                "number of Python's, as there is no gradient for it (jit(static_argnums=...), or a lambda)")
+                raise TypeError(f"{self.__name__}: argument {i} ({self._program.input_names[i]}): a number that is traced; "
+                                "wanted a number of Python's, as there is no gradient for it "
+                                "(jit(static_argnums=...), or a lambda)")
         return self._differentiable(given)(*arrays)
 
     def _bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "List[Any]":
@@ -99,8 +100,8 @@ class Op:
                 found[i] = _jnp.asarray(found[i])
             wanted = self._program.inputs[i]
             if found[i].ndim != wanted.dimensions or found[i].dtype != _dtype(wanted.type):
-                raise TypeError(f"{self.__name__}: argument {i} ({names[i]}): an array of shape {tuple(found[i].shape)} {found[i].dtype}; "
-                                f"wanted {wanted.dimensions} dimensions of {wanted.type}")
+                raise TypeError(f"{self.__name__}: argument {i} ({names[i]}): an array of shape {tuple(found[i].shape)} "
+                                f"{found[i].dtype}; wanted {wanted.dimensions} dimensions of {wanted.type}")
         return found
 
     def _differentiable(self, given: "List[Any]") -> Any:

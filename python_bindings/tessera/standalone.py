@@ -600,11 +600,14 @@ def link_shared(
     library = os.fspath(library)
     output = os.path.splitext(library)[0] + ".so" if output is None else os.fspath(output)
     compiler = shlex.split(os.environ.get("CC") or "cc")
-    words = [*compiler, "-shared", "-o", output, "-Wl,--whole-archive", os.path.abspath(library), "-Wl,--no-whole-archive", "-Wl,-Bsymbolic"]
+    words = [*compiler, "-shared", "-o", output, "-Wl,-Bsymbolic"]
+    words += ["-Wl,--whole-archive", os.path.abspath(library), "-Wl,--no-whole-archive"]
     try:
         done = subprocess.run([*words, "-lstdc++", "-lm", "-lpthread", "-ldl"], capture_output=True, text=True)
     except OSError as e:
-        raise RunError(f"{library} is no shared library, and the C compiler {compiler[0]} that would link it does not start: {e}") from None
+        raise RunError(
+            f"{library} is no shared library, and the C compiler {compiler[0]} that would link it does not start: {e}"
+        ) from None
     if done.returncode:
         raise RunError(f"the C compiler {compiler[0]} cannot link {library}: {done.stderr.strip()}")
     return output

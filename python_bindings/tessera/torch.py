@@ -95,8 +95,8 @@ class _Kernel:
     def prepare(self, device: Any) -> None:
         """Compiles the pipeline. A GPU has to have run it before a capture begins."""
         if self.device == "cuda" and device not in self.warm and _torch.cuda.is_current_stream_capturing():
-            raise RuntimeError(f"{self.op.name} is captured before it has run: call it once on this GPU, with tensors of the same "
-                               "shapes, so that nothing is compiled or loaded while the CUDA graph is captured")
+            raise RuntimeError(f"{self.op.name} is captured before it has run: call it once on this GPU, with tensors of the "
+                               "same shapes, so that nothing is compiled or loaded while the CUDA graph is captured")
         if self.call is None:
             self.call = self._users(lambda: self.op._program.callable(self.device))
 

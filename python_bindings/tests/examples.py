@@ -37,8 +37,9 @@ def namespace():
             g.out[x, y] = ts.u8(g.input[x, y] * g.factor + g.offset)
 
     return {
-        **names, "ts": ts, "np": np, "os": os, "Path": Path, "f": f, "g": g, "h": h, "r": r, "a": a, "b": ts.Buffer(a.copy(), "b"), "Scale": Scale,
-        "im": ts.ImageParam(ts.UInt(8), 2, "im"), "p": ts.Param(ts.Int(32), "p", 3), "__name__": "__main__",
+        **names, "ts": ts, "np": np, "os": os, "Path": Path, "f": f, "g": g, "h": h, "r": r, "a": a,
+        "b": ts.Buffer(a.copy(), "b"), "Scale": Scale, "im": ts.ImageParam(ts.UInt(8), 2, "im"),
+        "p": ts.Param(ts.Int(32), "p", 3), "__name__": "__main__",
     }
 
 

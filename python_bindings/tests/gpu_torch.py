@@ -347,7 +347,7 @@ def times():
     op(a, 0.25)
     call = op._program.callable("cuda")
     own, own_out = ts.Buffer(a), ts.Buffer(out)
-    # What an operator costs that is written in Python and does nothing.
+    # An operator that is written in Python and does nothing shows what PyTorch itself costs.
     library = torch.library.Library("floor", "FRAGMENT")
     library.define("nothing(Tensor a, float slope) -> Tensor")
     library.impl("nothing", lambda a, slope: out, "CUDA")

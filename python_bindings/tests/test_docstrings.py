@@ -189,6 +189,7 @@ def test_an_example_that_is_wrong_fails(docstring, wanted):
 
 
 def test_notes_of_errors_are_left_out_and_messages_are_not():
-    example = ">>> f.vectorize(z, 8)\nTraceback (most recent call last):\n    ...\ntessera._errors.CompileError: ...no loop named {}"
+    example = (">>> f.vectorize(z, 8)\nTraceback (most recent call last):\n    ...\n"
+               "tessera._errors.CompileError: ...no loop named {}")
     assert examples.failures(example.format("z in stage f; its loops are x, y"), "notes") == ""
     assert examples.failures(example.format("y in stage f; its loops are x, y"), "notes") != ""

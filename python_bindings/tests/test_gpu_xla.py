@@ -1,5 +1,5 @@
-"""What XLA calls for a pipeline on a GPU, by structs of its C interface and a driver that needs no GPU: the tests run in a
-process of their own, which has it. With JAX itself on a GPU: gpu_jax.py."""
+"""Tests the function that XLA calls for a pipeline on a GPU, by structs of its C interface and a driver that needs no GPU:
+the tests run in a process of their own, which has it. With JAX itself on a GPU: gpu_jax.py."""
 import ctypes
 import os
 import types

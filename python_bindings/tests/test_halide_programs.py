@@ -88,7 +88,8 @@ def test_schedules_of_one_func():
         f.tile(x, y, x_outer, y_outer, x_inner, y_inner, 16, 16).fuse(x_outer, y_outer, tile_index).parallel(tile_index)
         f.tile(x_inner, y_inner, x_in, y_in, x_vec, y_pairs, 4, 2).vectorize(x_vec).unroll(y_pairs)
 
-    for schedule in (split, fuse, tile, fast, lambda f: f.vectorize(x, 4), lambda f: f.split(x, x, hl.Var("xi"), 7).unroll(hl.Var("xi"))):
+    for schedule in (split, fuse, tile, fast, lambda f: f.vectorize(x, 4),
+                     lambda f: f.split(x, x, hl.Var("xi"), 7).unroll(hl.Var("xi"))):
         check(schedule)
 
 
@@ -250,7 +251,8 @@ def test_the_type_system():
     x = hl.Var("x")
     u8, u16, u32, i8, i16, i32, f32 = hl.UInt(8), hl.UInt(16), hl.UInt(32), hl.Int(8), hl.Int(16), hl.Int(32), hl.Float(32)
     as_ = lambda t: hl.cast(t, x)
-    for a, b, wanted in [(u8, u16, u16), (u8, u32, u32), (u8, i16, i16), (u32, i8, i32), (u8, f32, f32), (i8, u8, i8), (i16, i32, i32)]:
+    for a, b, wanted in [(u8, u16, u16), (u8, u32, u32), (u8, i16, i16), (u32, i8, i32),
+                         (u8, f32, f32), (i8, u8, i8), (i16, i32, i32)]:
         assert (as_(a) + as_(b)).type() == wanted, (a, b)
     assert (as_(u8) / 3).type() == u8 and hl.abs(as_(i16)).type() == u16
 
@@ -410,7 +412,8 @@ def local_laplacian(source, levels, alpha, beta, J=4):
 
 def test_local_laplacian():
     source = hl.ImageParam(hl.UInt(16), 3, "source")
-    levels, alpha, beta = hl.Param(hl.Int(32), "levels", 4), hl.Param(hl.Float(32), "alpha", 1.0), hl.Param(hl.Float(32), "beta", 1.0)
+    levels = hl.Param(hl.Int(32), "levels", 4)
+    alpha, beta = (hl.Param(hl.Float(32), name, 1.0) for name in ("alpha", "beta"))
     output = local_laplacian(source, levels, alpha, beta)
     image = gradient_image(64, 48).astype(np.uint16) * 257
     source.set(hl.Buffer(image))

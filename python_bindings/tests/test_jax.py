@@ -179,7 +179,8 @@ def test_failures_in_jit_are_said():
 
 def test_what_does_not_fit_is_said():
     op = leaky()
-    with pytest.raises(TypeError, match=r"leaky: argument 0 \(image\): an array of shape \(3,\) int32; wanted 2 dimensions of float32"):
+    refused = r"leaky: argument 0 \(image\): an array of shape \(3,\) int32; wanted 2 dimensions of float32"
+    with pytest.raises(TypeError, match=refused):
         op(jnp.zeros(3, jnp.int32), 1.0)
     with pytest.raises(TypeError, match=r"leaky takes \(image, slope\): 1 arguments by position and \(\) by name do not fit"):
         op(VALUES)

@@ -59,7 +59,8 @@ class Types:
             getattr(g, f"o_{t}")[x] = ts.select(x == 0, n, b[x])
 
 
-TYPES = [ts.Bool(), *(make(bits) for make in (ts.Int, ts.UInt) for bits in (8, 16, 32, 64)), ts.Float(16), ts.Float(32), ts.Float(64)]
+TYPES = [ts.Bool(), *(make(bits) for make in (ts.Int, ts.UInt) for bits in (8, 16, 32, 64)),
+         ts.Float(16), ts.Float(32), ts.Float(64)]
 
 
 @ts.generator("loaded_parallel")
@@ -512,7 +513,8 @@ except my_load.RunError as e:
     print(e)
 assert "tessera" not in sys.modules and "numpy" not in sys.modules
 """
-    done = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{code}"], capture_output=True, text=True)
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{code}"
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "[3.0, 5.0]" and "factor is 9" in done.stdout
 

@@ -1,4 +1,4 @@
-"""What operators of PyTorch and functions of JAX have in common."""
+"""Tests what operators of PyTorch and functions of JAX share."""
 import tessera as ts
 from tessera._op import Program
 

@@ -57,11 +57,13 @@ def build(folder, module, functions):
         words += [f"-DTESSERA_PYTHON_MODULE={module}"] if i == 0 else []
         if functions == [module]:
             words = []
-        command = ["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", *includes, *words, "-c", f"{f}.py.c", "-o", f"{f}.py.o"]
+        command = ["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", *includes, *words]
+        command += ["-c", f"{f}.py.c", "-o", f"{f}.py.o"]
         subprocess.run(command, cwd=folder, check=True)
         objects.append(f"{f}.py.o")
     libraries = [f"{f}.a" for f in functions]
-    command = ["cc", "-shared", "-o", f"{module}.abi3.so", *objects, *libraries, "-Wl,--exclude-libs,ALL", "-lstdc++", "-lm", "-lpthread", "-ldl"]
+    command = ["cc", "-shared", "-o", f"{module}.abi3.so", *objects, *libraries, "-Wl,--exclude-libs,ALL"]
+    command += ["-lstdc++", "-lm", "-lpthread", "-ldl"]
     subprocess.run(command, cwd=folder, check=True)
 
 
@@ -110,7 +112,8 @@ def test_it_is_described(filters):
 @pytest.mark.parametrize(
     "args, names, message",
     [
-        ((IMAGE.astype(float), 1, 1), {}, r'argument 0 \(input\): an array of 2 dimensions of the format "d"; wanted 2 dimensions of uint8'),
+        ((IMAGE.astype(float), 1, 1), {},
+         r'argument 0 \(input\): an array of 2 dimensions of the format "d"; wanted 2 dimensions of uint8'),
         ((IMAGE[0], 1, 1), {}, r"an array of 1 dimension of the format"),
         ((IMAGE, 1, 40000), {}, r"argument 2 \(shift\): it does not fit the type; wanted a number of int16"),
         ((IMAGE, "a", 1), {}, r"argument 1 \(factor\): it is no number; wanted a number of float32"),
@@ -176,7 +179,8 @@ print(out.tolist())
 
 def test_of_several_targets_there_is_one_file(tmp_path):
     with pytest.raises(SystemExit) as e:
-        ts.main(["-g", "extension_scale", "-o", str(tmp_path), "-e", "python_extension", "-f", "many", "target=x86-64-linux,x86-64-linux-avx2"])
+        ts.main(["-g", "extension_scale", "-o", str(tmp_path), "-e", "python_extension", "-f", "many",
+                 "target=x86-64-linux,x86-64-linux-avx2"])
     assert e.value.code == 0
     assert os.listdir(tmp_path) == ["many.py.c"]
 
@@ -188,7 +192,8 @@ def test_a_function_of_cpp_is_refused(tmp_path, capfd):
     assert "leave Target::CPlusPlusMangling out" in capfd.readouterr().err
 
 
-@pytest.mark.skipif(not shutil.which("cmake") or not os.path.exists(f"{SOURCE}/cmake/package/TesseraGenerators.cmake"), reason="no CMake")
+@pytest.mark.skipif(not shutil.which("cmake") or not os.path.exists(f"{SOURCE}/cmake/package/TesseraGenerators.cmake"),
+                    reason="no CMake")
 def test_cmake_compiles_a_generator_in_python_and_a_module(tmp_path):
     """The functions of the package, over this source tree's runtime, which CMake compiles."""
     (tmp_path / "names.py").write_text("NAME = 'halve'\n")

@@ -432,7 +432,8 @@ def test_a_template_is_interrupted():
     interrupt = Interrupt(2)
 
     def schedule(k):
-        blur.split(x, x, ts.Var("xi"), k.choose("a", list(range(2, 40)))).split(y, y, ts.Var("yi"), k.choose("b", list(range(1, 9))))
+        blur.split(x, x, ts.Var("xi"), k.choose("a", list(range(2, 40))))
+        blur.split(y, y, ts.Var("yi"), k.choose("b", list(range(1, 9))))
 
     with pytest.raises(KeyboardInterrupt) as caught:
         ts.tune_template(blur, schedule, 300, progress=interrupt, parallelism=1)

@@ -68,7 +68,8 @@ def test_the_schema_is_that_of_the_arguments():
     assert torch.equal(torch.ops.tessera.many(a, 7, 0.5, False)[0], scaled)
 
 
-@pytest.mark.parametrize("type_, dtype", [(ts.UInt(8), "uint8"), (ts.Int(64), "int64"), (ts.Float(16), "float16"), (ts.Bool(), "bool"),
+@pytest.mark.parametrize("type_, dtype", [(ts.UInt(8), "uint8"), (ts.Int(64), "int64"), (ts.Float(16), "float16"),
+                                          (ts.Bool(), "bool"),
                                           (ts.BFloat(16), "bfloat16"), (ts.Float(64), "float64")])
 def test_types_of_elements(type_, dtype):
     im, f = image(type_), ts.Func("copy")
@@ -164,7 +165,8 @@ def test_shapes_by_a_function():
 # ---- What PyTorch does with operators ----
 
 @pytest.mark.parametrize("op, args", [
-    (leaky(), (torch.randn(3, 5, requires_grad=True), 0.25)), (leaky(), (torch.randn(3, 5).T, 0.25)), (row_sums(), (torch.randn(3, 5),)),
+    (leaky(), (torch.randn(3, 5, requires_grad=True), 0.25)), (leaky(), (torch.randn(3, 5).T, 0.25)),
+    (row_sums(), (torch.randn(3, 5),)),
 ], ids=["gradient", "strided", "rows"])
 def test_opcheck(op, args):
     found = torch.library.opcheck(op.overload, args)
@@ -220,7 +222,8 @@ def test_a_second_derivative_is_refused():
     op = leaky()
     a = torch.randn(4, 5, requires_grad=True)
     (first,) = torch.autograd.grad((op(a, 0.25) ** 2).sum(), a, create_graph=True)
-    with pytest.raises(RuntimeError, match=rf"{op.name} is differentiated twice: its pipeline backward= gives first derivatives only"):
+    refused = rf"{op.name} is differentiated twice: its pipeline backward= gives first derivatives only"
+    with pytest.raises(RuntimeError, match=refused):
         first.sum().backward()
 
 
@@ -282,8 +285,8 @@ def test_names_are_unique():
     names = [leaky().name for _ in range(3)]
     assert len(set(names)) == 3 and all(name.startswith("tessera::leaky_") for name in names)
     leaky(name="taken")
-    with pytest.raises(ValueError, match=r"op: there is an operator tessera::taken already, made at test_torch.py:\d+: names are for "
-                                         "the whole process"):
+    with pytest.raises(ValueError, match=r"op: there is an operator tessera::taken already, made at test_torch.py:\d+: names are "
+                                         "for the whole process"):
         leaky(name="taken")
     with pytest.raises(ValueError, match="op: name: 'a b'; wanted an identifier"):
         leaky(name="a b")
@@ -299,8 +302,10 @@ def test_names_are_unique():
     (lambda f, im: ts.torch.op(f, [im], targets={"gpu": "host"}), ValueError, "no device is called 'gpu'"),
     (lambda f, im: ts.torch.op(f, [im], in_place=True, shape=0), ValueError, "op: in_place: the caller's tensors have the shape"),
     (lambda f, im: ts.torch.op(f, [im], gradients=["image"]), ValueError, "op: gradients: there is no backward="),
-    (lambda f, im: ts.torch.op(f, [im], backward=(f, [im]), gradients=["k"]), ValueError, "op: gradients: 'k' is no input of floats"),
-    (lambda f, im: ts.torch.op(f, [im], backward=(f, [im, ts.Param(ts.Int(32), "k")])), ValueError, "op: backward takes k, which is neither"),
+    (lambda f, im: ts.torch.op(f, [im], backward=(f, [im]), gradients=["k"]), ValueError,
+     "op: gradients: 'k' is no input of floats"),
+    (lambda f, im: ts.torch.op(f, [im], backward=(f, [im, ts.Param(ts.Int(32), "k")])), ValueError,
+     "op: backward takes k, which is neither"),
     (lambda f, im: ts.torch.op(lambda target: f), TypeError, "the function that builds the pipeline returned a Func"),
 ])
 def test_what_does_not_fit_is_said(make, kind, text):
@@ -325,7 +330,8 @@ def test_failures_have_the_users_line():
 
 
 def test_nothing_is_said_at_the_end_of_a_process():
-    code = ("import torch, tessera as ts, tessera.torch\nx, im, f = ts.Var('x'), ts.ImageParam(ts.Float(32), 1, 'im'), ts.Func('f')\n"
+    code = ("import torch, tessera as ts, tessera.torch\n"
+            "x, im, f = ts.Var('x'), ts.ImageParam(ts.Float(32), 1, 'im'), ts.Func('f')\n"
             "f[x] = im[x] + im[x + 1]\nop = ts.torch.op(f, [im], shape=0)\n"
             "try: op(torch.ones(3))\nexcept ts.RunError as e: print(e.filename, e.lineno)")
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

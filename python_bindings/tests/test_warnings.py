@@ -12,7 +12,7 @@ import tessera as ts
 
 x = ts.Var("x")
 
-# What a program in C++ does that has Tessera, too.
+# A program in C++ that has Tessera, too, does this.
 BESIDE = """
 #include "base/warning.h"
 #include "lang/jit_shared_runtime.h"

@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t large_stack_bytes = size_t(1) << 30, least_stack_bytes = size_t(16) << 20;
 
-// What a thread with a large stack does, and what it asks of the one that waits for it.
+// Runs a function on a thread with a large stack, which asks things of the thread that waits for
+// it.
 class Job {
 public:
     explicit Job(const std::function<void()> &f) : f(f) {}

@@ -103,7 +103,7 @@ void *open_library(const std::string &path) {
     return library = open_now(copy);
 }
 
-// What a target is called within the name of a function.
+// Returns what a target is called within the name of a function.
 std::string as_name(std::string target) {
     std::ranges::replace_if(target, [](unsigned char c) { return !std::isalnum(c); }, '_');
     return target;

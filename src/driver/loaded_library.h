@@ -14,7 +14,7 @@ public:
 
     std::string name() const { return metadata->name; }
     std::string target() const { return metadata->target; }
-    // What a caller passes: not the context, which some functions take first.
+    // Describes what a caller passes: not the context, which some functions take first.
     std::span<const tessera_filter_argument_t> arguments() const;
     // `args`: pointers to scalars, and tessera_buffer_t. The context is that of a live CallContext.
     // Returns 0 or the runtime's error code.

@@ -15,7 +15,7 @@ namespace {
 
 using Place = std::vector<int64_t>;
 
-// How an instruction reaches an operand, by places of its layout.
+// Loads and stores the elements of an operand, by places of its layout.
 struct OperandAccess {
     std::function<Held(const Place &)> load;
     std::function<void(const Place &, const Held &)> store;  // of the first operand

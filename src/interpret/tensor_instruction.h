@@ -5,7 +5,8 @@
 #include <optional>
 #include <vector>
 
-// What the threads of a warp or a warpgroup have to do with an instruction that they run together.
+// The threads of a warp or a warpgroup run an instruction together: this is what each of them gives
+// to it, and where they meet.
 namespace tessera::interpret {
 
 // A word of memory or of a register, with its poison.
@@ -21,7 +22,7 @@ struct ElementPlace {
     bool operator==(const ElementPlace &) const = default;
 };
 
-// What a thread gives to a tensor operation.
+// Holds what a thread gives to a tensor operation.
 struct TensorThread {
     std::vector<Held> accumulators;
     std::vector<ElementPlace> a, b;  // as in ir::TensorOperation

@@ -58,9 +58,7 @@ InstructionOperand in_panels(const char *name, Type type, const char *own, int64
 // Notes the extents of the loops of a meaning, and the coordinates of its operands.
 class Meaning final : public Visitor {
 public:
-    explicit Meaning(const Instruction &instruction) : instruction(instruction) {
-        (*this)(instruction.meaning);
-    }
+    explicit Meaning(const Stmt &meaning) { (*this)(meaning); }
     std::unordered_map<Symbol, std::vector<std::string>> uses;  // names of loops, by operand
 
     bool fits(const LayoutCoordinate &c) const {
@@ -89,7 +87,6 @@ private:
         }
         uses[func] = names;
     }
-    const Instruction &instruction;
     std::unordered_map<std::string, int64_t> extents;
 };
 
@@ -103,7 +100,7 @@ const InstructionOperand &Instruction::operand(std::string_view wanted) const {
 }
 
 void verify(const Instruction &instruction) {
-    const Meaning meaning(instruction);
+    const Meaning meaning(instruction.meaning);
     for (const InstructionOperand &o : instruction.operands) {
         const auto refuse = [&](const std::string &why) {
             throw InternalError(

@@ -47,12 +47,9 @@ _SAME = """
     get_host_target get_target_from_environment get_jit_target_from_environment target_feature_for_device_api
     host_supports_target_device link_modules compile_standalone_runtime
     BoundaryConditions
-    _ _0 _1 _2 _3 _4 _5 _6 _7 _8 _9
-""".split()
-# Names of generators.
-_GENERATOR = """
     ArgInfo ArgInfoDirection ArgInfoKind Generator GeneratorContext GeneratorParam InputBuffer InputScalar OutputBuffer
     OutputScalar active_generator_context alias generator main create_callable_from_generator
+    _ _0 _1 _2 _3 _4 _5 _6 _7 _8 _9
 """.split()
 
 
@@ -146,7 +143,7 @@ for _name in ("serialize_pipeline", "deserialize_pipeline", "deserialize_paramet
 # Names are looked up by __getattr__(), which so knows who uses them.
 del memoize_tag, install_dir, imageio, Tuple, Derivative, load_plugin
 
-__all__ = [name for name in [*_SAME, *_GENERATOR, *_own] if not name.startswith("_")]
+__all__ = [name for name in [*_SAME, *_own] if not name.startswith("_")]
 
 
 def _let_module_follow(variables):
@@ -161,10 +158,6 @@ def __getattr__(name):
         value = _own[name]
     elif name in _same:
         value = _same[name]
-    elif name in _GENERATOR:
-        from tessera import _generator
-
-        value = getattr(_generator, name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     variables = _sys._getframe(1).f_globals

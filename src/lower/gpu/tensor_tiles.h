@@ -16,8 +16,8 @@ namespace tessera::lower {
 //                                                                unrolled for i in [0, +2):
 //                                                                  f(j*4 + h*2 + i) = 0
 //
-// Which elements a lane has, and in which of its registers, the layout of the instruction's sums
-// says (ir/instruction.h).
+// The layout of the instruction's sums (ir/instruction.h) says which elements a lane has, and in
+// which of its registers.
 //
 // All nests have to share out the elements alike, so that each thread meets its own ones again.
 // Loops that are marked by `tensorize` become a MachineOp around what they do. A stage that stores

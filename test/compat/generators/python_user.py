@@ -46,12 +46,17 @@ line = hl.Buffer(np.arange(4, dtype=np.int32))
 import tessera
 
 assert list(tessera.call_generator("shift_by_42", line).realize([4])) == [42, 43, 44, 45]
+by_name = tessera.GeneratorStub("mix").set("gain", 2.0).input("first", a).input("second", b).input("offset", 1.0)
+assert (np.asarray(by_name.output("output").realize([4, 3])) == 2 * mixed + 1).all()
+assert (np.asarray(by_name.pipeline().realize([4, 3])) == 2 * mixed + 1).all()
+refused(lambda: tessera.GeneratorStub("mix").set("gian", 2).pipeline(), "gian")
+refused(lambda: tessera.GeneratorStub("mix").input("frist", a), "frist")
 shift = hl.create_callable_from_generator(hl.get_jit_target_from_environment(), "shift", {"offset": 5})
 out = hl.Buffer(hl.Int(32), [4])
 shift(line, out)
 assert list(out) == [5, 6, 7, 8]
 
-# What the generators have compiled, as functions of one module.
+# One module has what the generators have compiled, as functions.
 import compat_extension
 
 out = np.zeros((3, 4), np.uint8)
