@@ -104,6 +104,13 @@ def test_a_failure_in_a_stub_has_the_line_of_the_generator():
         _tessera._create_callable("brighten_fails", context.target(), context.autoscheduler_params(), {})
 
 
+def test_a_stub_says_how_many_values_an_input_takes():
+    with pytest.raises(ts.CompileError, match="input is one value, but 2 are given"):
+        ts.GeneratorStub("brighten").input("input", [IMAGE, IMAGE]).input("offset", 5).output("output")
+    with pytest.raises(ts.CompileError, match="inputs"):
+        ts.GeneratorStub("brighten_all").input("inputs", IMAGE).output("output")
+
+
 def test_call_makes_it_part_of_another_pipeline():
     f = ts.Func("f")
     bright = Brighten.call(IMAGE, 1, generator_params={"factor": 3})
