@@ -81,10 +81,10 @@ else:
     raise AssertionError("there is no loop z")
 
 # %% [markdown]
-# The schedule so far can be printed as C++, and the program that it came to be as a statement: in a notebook,
+# The schedule so far can be printed as Python or C++, and the program that it came to be as a statement: in a notebook,
 # `f.lowered_stmt()` is shown with loops that fold.
 
 # %%
-print(f.schedule_as_cpp())
+print(f.schedule_as_python())
 assert "vectorize" in f.schedule_as_cpp()
 assert "produce f" in f.lowered_stmt()

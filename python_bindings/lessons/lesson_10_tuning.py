@@ -54,6 +54,6 @@ for trial in sorted(best.trials, key=lambda trial: trial.milliseconds):
 # The Funcs have the best schedule now. It is there as text, too, to be written into the program.
 
 # %%
-print(best.schedule_source)
-assert "vectorize" in best.schedule_source
+print(best.schedule_python)
+assert "vectorize" in best.schedule_python
 assert (out.realize([512, 384]).numpy() == expected).all()

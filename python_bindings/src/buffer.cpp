@@ -485,6 +485,12 @@ void bind_buffer(nb::module_ &m) {
                      throw nb::type_error("a Buffer without dimensions has no length");
                  return b.extent(b.dimensions() - 1);
              })
+        // Without these Python would ask for b[0], b[1] and so on, up to an IndexError.
+        .def("__iter__", [](nb::handle self) { return nb::iter(as_numpy(self)); })
+        .def("__contains__",
+             [](nb::handle self, nb::handle value) {
+                 return nb::cast<bool>(as_numpy(self).attr("__contains__")(value));
+             })
         .def("__repr__", &text_of_buffer)
         .def("__str__", &text_by_dialect)
         .def("__copy__", &copy, "Returns new memory with the same elements.")

@@ -86,3 +86,10 @@ def test_a_buffer_without_memory_is_a_question():
     assert ts.Buffer.make_bounds_query(ts.Int(8), [1 << 14] * 4).shape == (1 << 14,) * 4
     with pytest.raises(ValueError, match="make_bounds_query: the extent -1"):
         ts.Buffer.make_bounds_query(ts.Int(8), [3, -1])
+
+
+def test_a_buffer_is_walked_as_an_array_of_the_same_memory():
+    b = ts.Buffer(np.arange(12, dtype=np.uint8).reshape(3, 4))
+    assert [row.tolist() for row in b] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    assert 5 in b and 12 not in b and len(b) == 3
+    assert list(ts.Buffer(np.array([3, 1], np.int32))) == [3, 1]
