@@ -105,7 +105,7 @@ def test_a_failure_in_a_stub_has_the_line_of_the_generator():
 
 
 def test_a_stub_says_how_many_values_an_input_takes():
-    with pytest.raises(ts.CompileError, match="input is one value, but 2 are given"):
+    with pytest.raises(ts.CompileError, match="the input input of brighten is one value, but 2 are given"):
         ts.GeneratorStub("brighten").input("input", [IMAGE, IMAGE]).input("offset", 5).output("output")
     with pytest.raises(ts.CompileError, match="inputs"):
         ts.GeneratorStub("brighten_all").input("inputs", IMAGE).output("output")
