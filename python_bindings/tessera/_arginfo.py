@@ -1,8 +1,8 @@
 """Describes the inputs and outputs of a generator, for Generator.arginfos()."""
 from __future__ import annotations
 
-import dataclasses
 import enum
+from typing import NamedTuple
 
 from ._tessera import Type
 
@@ -30,8 +30,7 @@ class ArgInfoDirection(enum.Enum):
     Output = 1
 
 
-@dataclasses.dataclass(frozen=True)
-class ArgInfo:
+class ArgInfo(NamedTuple):
     """One input or output; where they are open, `types` is empty and `dimensions` is -1.
 
     >>> info = Scale().arginfos()[0]

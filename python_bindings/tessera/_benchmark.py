@@ -1,6 +1,5 @@
 """Timing of calls, and functions that choose the fastest of several ways to make themselves."""
 import functools
-import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -35,7 +34,9 @@ class Timing:
         >>> ts.Timing([2.0, 1.0, 1.5]).median
         1.5
         """
-        return statistics.median(self.samples)
+        import statistics  # takes as long to import as half of this package
+
+        return float(statistics.median(self.samples))
 
     def quantile(self, q):
         """Returns the time in milliseconds that this part of the samples is within.
