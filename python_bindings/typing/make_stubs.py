@@ -3,6 +3,7 @@
 nanobind's generator writes what the extension declares. This adds the names of what converts (ExprLike and its kin),
 types of variable arguments, and marks the operators that do not compare, as == of expressions.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -26,9 +27,12 @@ LOOPS = ["Var", "RVar", "RDom"]
 
 def generated(folder: pathlib.Path) -> dict[str, str]:
     """Returns the stubs that nanobind writes, by the names of their files."""
+    # pip builds in an environment whose packages are found by this variable.
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-r", "-P", "-i", str(folder), "-m",
-                        "tessera._tessera", "-O", out], check=True)
+                        "tessera._tessera", "-O", out], check=True, env=environment)
         root = pathlib.Path(out)
         return {str(p.relative_to(root)): p.read_text() for p in root.rglob("*.pyi")}
 
