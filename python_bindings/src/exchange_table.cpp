@@ -1,7 +1,6 @@
 #include "arrays.h"
 
-// What Buffers offer to other libraries by the table of DLPack 1.3: tensors without a call of
-// Python.
+// Buffers offer other libraries the table of DLPack 1.3: tensors without a call of Python.
 namespace tessera::python {
 namespace {
 

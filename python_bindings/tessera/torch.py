@@ -199,7 +199,7 @@ class _Autograd:
             for i in self.op._tensors:
                 if args[i].requires_grad:
                     return self.function.apply(keyset, *args)
-        # Where the kernel of a device is next, it is called without another turn through the dispatcher.
+        # The kernel of a device that is next is called without another turn through the dispatcher.
         number = _number_of(keyset)
         if number not in self.next:
             self.next[number] = self.of_devices.get((keyset & _torch._C._after_ADInplaceOrView_keyset).highestPriorityTypeId())
