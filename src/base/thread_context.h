@@ -5,13 +5,13 @@
 
 namespace tessera {
 
-// What holds for a thread alone: its dialect, its handlers, and whether it is silent. Threads that
+// Holds what a thread has for itself: its dialect, its handlers, and whether it is silent. Threads that
 // the compiler starts take over that of the thread they work for.
 //
 //     std::async([context = ThreadContext()] { context.take_over(); ... })
 class ThreadContext {
 public:
-    // Of the thread that makes it.
+    // Copies that of the thread that makes it.
     ThreadContext();
     // Lets the thread that calls this follow it, to its end.
     void take_over() const;

@@ -23,7 +23,7 @@ WarningHandler set_warning_handler(WarningHandler handler);
 // before.
 ErrorObserver set_error_observer(ErrorObserver observer);
 
-// Where one is empty, that of the process counts.
+// That of the process counts in place of an empty one.
 struct Handlers {
     WarningHandler warning;
     ErrorObserver error;

@@ -163,7 +163,7 @@ bool asks(std::span<const CallableArgument> args) {
 
 }  // namespace
 
-// What one input has to be may depend on what another is.
+// The demands on one input may depend on another one.
 int Callable::ask_inputs(std::span<const CallableArgument> args, JITUserContext *context) const {
     if (!asks(args)) return 0;  // it would be a call
     if (contents->target.has_feature(Target::NoBoundsQuery))
@@ -182,7 +182,7 @@ int Callable::ask_inputs(std::span<const CallableArgument> args, JITUserContext 
 
 namespace {
 
-// What is not said of an argument is what its parameter says now.
+// An argument that says nothing has what its parameter says now.
 void complete(ArgumentEstimates &known, const program::ParameterRef &p) {
     const ArgumentEstimates now = Argument(p).argument_estimates;
     if (!known.scalar_def.defined()) known.scalar_def = now.scalar_def;

@@ -163,7 +163,7 @@ public:
     bool defined() const { return !types.empty(); }
 };
 
-// What a call keeps alive: the function that is called.
+// Keeps the function alive that is called.
 class CalledFunction final : public ir::Referent {
 public:
     explicit CalledFunction(const FunctionRef &function) : function(function) {}
