@@ -5,8 +5,8 @@
 
 namespace tessera {
 
-// Holds what a thread has for itself: its dialect, its handlers, and whether it is silent. Threads that
-// the compiler starts take over that of the thread they work for.
+// Holds what a thread has for itself: its dialect, its handlers, and whether it is silent. Threads
+// that the compiler starts take over that of the thread they work for.
 //
 //     std::async([context = ThreadContext()] { context.take_over(); ... })
 class ThreadContext {
