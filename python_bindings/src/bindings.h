@@ -312,7 +312,6 @@ TESSERA_ENUM(tessera::Partition);
 TESSERA_ENUM(tessera::PrefetchBoundStrategy);
 TESSERA_ENUM(tessera::MemoryType);
 TESSERA_ENUM(tessera::DeviceAPI);
-TESSERA_ENUM(tessera::TensorInstruction);
 TESSERA_ENUM(tessera::NameMangling);
 TESSERA_ENUM(tessera::LinkageType);
 TESSERA_ENUM(tessera::LoopAlignStrategy);

@@ -74,9 +74,16 @@ void bind_language_enums(nb::module_ &m) {
                        docs::enums::DeviceAPI);
     }
     {
-        using E = TensorInstruction;
-        bind_listed<E>(m, "TensorInstruction", {MEMBER(MMA), MEMBER(WGMMA)},
-                       docs::enums::TensorInstruction);
+        using I = TensorInstruction;
+        nb::class_<I> c(m, "TensorInstruction", docs::enums::TensorInstruction);
+        c.def(nb::init<std::string>(), "name"_a)
+            .def_prop_ro("name", &I::name)
+            .def("__eq__", [](const I &a, const I &b) { return a == b; })
+            .def("__hash__", [](const I &i) { return std::hash<std::string>()(i.name()); })
+            .def("__repr__",
+                 [](const I &i) { return str("TensorInstruction('", i.name(), "')"); });
+        c.attr("MMA") = I::MMA;
+        c.attr("WGMMA") = I::WGMMA;
     }
     {
         using E = NameMangling;

@@ -173,7 +173,7 @@ template<typename C> void define_gpu_directives(nb::class_<C> &c) {
             "blocks"_a = 1, same, docs::gpu::persistent)
         .def(
             "tensorize",
-            [](C &s, nb::args loops, TensorInstruction instruction) -> C & {
+            [](C &s, nb::args loops, const TensorInstruction &instruction) -> C & {
                 const std::vector<VarOrRVar> v = to_loops(loops);
                 if (v.size() == 1) return s.tensorize(v[0], instruction, here());
                 if (v.size() == 3) return s.tensorize(v[0], v[1], v[2], instruction, here());

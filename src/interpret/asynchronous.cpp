@@ -23,11 +23,10 @@ MachineAccesses accesses_of(const MachineOp &s) {
     const size_t count = s.operands.size();
     MachineAccesses found;
     switch (s.op) {
-    case MachineOpKind::mma:
-        found = {before_places, count, chunk, chunk, "ldmatrix loads a row"};
-        break;
-    case MachineOpKind::wgmma:
-        found = {before_places, count, chunk, chunk, "wgmma reads an operand"};
+    case MachineOpKind::tensor:
+        found = {before_places, count, chunk, chunk,
+                 TensorOperation::of(s).is_wgmma ? "wgmma reads an operand"
+                                                 : "ldmatrix loads a row"};
         break;
     case MachineOpKind::copy_tile: found = {0, 1, panel, chunk, "a copy of a box is made"}; break;
     case MachineOpKind::store_quads:
@@ -84,8 +83,7 @@ Tape &StatementRun::places_of(const MachineOp &s) {
 void StatementRun::run_machine_op(const MachineOp &s) {
     const Tape &places = places_of(s);
     switch (s.op) {
-    case MachineOpKind::mma:
-    case MachineOpKind::wgmma: return run_tensor_operation(s, places);
+    case MachineOpKind::tensor: return run_tensor_operation(s, places);
     case MachineOpKind::store_quads: return run(s.body);
     case MachineOpKind::copy_async:
         if (frame.copies.empty()) frame.copies.emplace_back();

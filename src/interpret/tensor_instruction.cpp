@@ -51,9 +51,9 @@ bool same(const Held &a, const Held &b) {
 }  // namespace
 
 TensorPlan::TensorPlan(const MachineOp &op)
-    : operation(TensorOperation::of(op)), product(operation.instruction(op.op)),
-      accumulators(operation.accumulator_layout(op.op)) {
-    if (op.op != MachineOpKind::mma) return;
+    : operation(TensorOperation::of(op)), product(operation.instruction()),
+      accumulators(operation.accumulator_layout()) {
+    if (operation.is_wgmma) return;
     load_a = ldmatrix_x4(operation.element, !operation.a_is_along_k);
     load_b = ldmatrix_x4(operation.element, !operation.b_is_along_k);
 }
@@ -229,7 +229,7 @@ void StatementRun::run_tensor_operation(const MachineOp &s, const Tape &places) 
                                ", and the loops that it stands for compute ",
                                double_of_word(Float(32), by_loops[i].word)));
     }
-    if (s.op == MachineOpKind::wgmma) begin_sums(d_memory, own.accumulators);
+    if (plan->operation.is_wgmma) begin_sums(d_memory, own.accumulators);
 }
 
 // The sums of an asynchronous operation are nobody's until the thread has waited for them.

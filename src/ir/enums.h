@@ -14,8 +14,7 @@ namespace tessera {
     X(GPULane, "gpu_lane")      /* iterations are lanes of a warp: threads that go together */     \
     X(GPUWarp, "gpu_warp")      /* iterations are warps of a block: 32 threads each */              \
     X(GPUWarpgroup, "gpu_warpgroup") /* 128 threads each */                                         \
-    X(MMA, "mma")     /* a warp runs the iterations together, by instructions mma.sync */           \
-    X(WGMMA, "wgmma") /* likewise a warpgroup, by instructions wgmma */
+    X(Tensorized, "tensorized") /* an instruction that the loop names runs the iterations */
 // clang-format on
 enum class LoopKind : uint8_t {
 #define ENUMERATOR(name, text) name,
@@ -60,8 +59,7 @@ constexpr LoopTraits traits_of(LoopKind kind) {
         return {.is_on_threads = true, .gpu = GPULevel::Thread, .directive = "gpu_warps"};
     case LoopKind::GPUWarpgroup:
         return {.is_on_threads = true, .gpu = GPULevel::Thread, .directive = "gpu_warpgroups"};
-    case LoopKind::MMA:
-    case LoopKind::WGMMA:
+    case LoopKind::Tensorized:
         return {.is_in_order = true, .needs_constant_extent = true, .directive = "tensorize"};
     }
     __builtin_unreachable();
@@ -128,11 +126,7 @@ constexpr MemoryTraits traits_of(MemoryType memory) {
 // address_of a Load; bytes are those of one call.
 // clang-format off
 #define TESSERA_MACHINE_OPS(X)                                                                     \
-    X(mma)        /* a warp: rows, columns, k; places of the accumulators (the first one), then of  \
-                     the fragments of A and of B in the memory of the block, in the order of use */ \
-    X(wgmma)      /* a warpgroup: rows, columns, k, whether A and B lie along k, their distances in \
-                     elements to the next panel; places of the accumulators (the first one), then   \
-                     of A and of B for each instruction */                                          \
+    X(tensor)     /* the threads that run an instruction (ir/tensor_operation.h) */                 \
     X(copy_tile)  /* one thread, asynchronously: where to, the barrier that counts its bytes, a     \
                      tensor_map, the coordinates */                                                 \
     X(copy_async) /* one element after the other, of 16 bytes in all, asynchronously */             \

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "ir/expr.h"
 #include "ir/field_list.h"
+#include "ir/layout.h"
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct LoopOrigin {
     Symbol func, var;  // undefined: lowering has made the loop
     int stage = 0;
     bool is_reduction = false;  // its iterations may work on one element of the function
+    Symbol instruction;         // that runs the iterations of a tensorized loop; else undefined
     Location kind_written;
     // For loops over blocks: how many rows a group has in which blocks are begun, and how many
     // blocks run on each multiprocessor in place of all. 0: in the order of the loops, as many as
@@ -33,8 +35,9 @@ struct LoopOrigin {
     int resident_blocks = 0;  // that have room on a multiprocessor at least; 0: nobody says
     bool known() const { return func.defined(); }
     using Fields = FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
-                             &LoopOrigin::is_reduction, &LoopOrigin::block_group,
-                             &LoopOrigin::blocks_per_processor, &LoopOrigin::resident_blocks>;
+                             &LoopOrigin::is_reduction, &LoopOrigin::instruction,
+                             &LoopOrigin::block_group, &LoopOrigin::blocks_per_processor,
+                             &LoopOrigin::resident_blocks>;
 };
 
 // The buffers whose elements the body of a loop reads and writes past the caches. A loop without an
@@ -114,11 +117,14 @@ struct StorageFacts {
     Traced traced;                   // accesses by their coordinates, wherever they are stored
     Expr copies;  // of a ring buffer, numbered by the last dimension; undefined: one
     bool is_copy_shared = false;  // several productions in a row use one copy
+    // Where an element is, from the coordinates d0, d1, ... to a byte; undefined: one row after the
+    // other, in `order`.
+    Layout layout;
     Location async_written, compute_written;
     using Fields =
         FieldList<&StorageFacts::buffers, &StorageFacts::order, &StorageFacts::folds,
                   &StorageFacts::is_async, &StorageFacts::is_passed, &StorageFacts::traced,
-                  &StorageFacts::copies, &StorageFacts::is_copy_shared>;
+                  &StorageFacts::copies, &StorageFacts::is_copy_shared, &StorageFacts::layout>;
 };
 
 // Names the Func whose flat storage this is.
@@ -128,7 +134,10 @@ struct AllocationFacts {
     // A buffer in whose memory it is, of a kernel's block; they are not used at the same time.
     // Undefined: it has memory of its own.
     Symbol within;
-    using Fields = FieldList<&AllocationFacts::func, &AllocationFacts::within>;
+    // The bytes of a row whose 16-byte slots are exchanged (LayoutOutput in ir/layout.h); 0: none.
+    int swizzle = 0;
+    using Fields =
+        FieldList<&AllocationFacts::func, &AllocationFacts::within, &AllocationFacts::swizzle>;
 };
 
 // Says how hoisted storage is allocated.

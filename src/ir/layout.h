@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/expr.h"
+#include "ir/field_list.h"
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -23,12 +24,15 @@ struct LayoutDigit {
     size_t coordinate = 0;  // its number
     int64_t divisor = 1, extent = 1, stride = 1;
     bool operator==(const LayoutDigit &) const = default;
+    using Fields = FieldList<&LayoutDigit::coordinate, &LayoutDigit::divisor, &LayoutDigit::extent,
+                             &LayoutDigit::stride>;
 };
 
 struct LayoutCoordinate {
     std::string name;
     int64_t extent = 1;
     bool operator==(const LayoutCoordinate &) const = default;
+    using Fields = FieldList<&LayoutCoordinate::name, &LayoutCoordinate::extent>;
 };
 
 // One number of a place: the sum of its digits. `swizzle` is 0, 32, 64 or 128, the bytes of a row
@@ -38,6 +42,7 @@ struct LayoutOutput {
     int64_t swizzle = 0;
     std::vector<LayoutDigit> digits;
     bool operator==(const LayoutOutput &) const = default;
+    using Fields = FieldList<&LayoutOutput::name, &LayoutOutput::swizzle, &LayoutOutput::digits>;
 
     int64_t extent() const;  // one more than the largest value, unswizzled
 };
@@ -46,6 +51,8 @@ struct Layout {
     std::vector<LayoutCoordinate> coordinates;
     std::vector<LayoutOutput> outputs;
     bool operator==(const Layout &) const = default;
+    bool defined() const { return !outputs.empty(); }
+    using Fields = FieldList<&Layout::coordinates, &Layout::outputs>;
 
     // Returns the one of this name; null if there is none.
     const LayoutCoordinate *coordinate(std::string_view name) const;

@@ -457,7 +457,7 @@ struct Atomic final : NodeOf<Atomic, StmtNode, NodeKind::Atomic> {
 
 // Does what the body does. Code for a machine that has this operation uses it instead of the body.
 struct MachineOp final : NodeOf<MachineOp, StmtNode, NodeKind::MachineOp> {
-    MachineOpKind op = MachineOpKind::mma;
+    MachineOpKind op = MachineOpKind::tensor;
     std::vector<Expr> operands;
     Stmt body;
     static Stmt make(MachineOpKind op, std::vector<Expr> operands, Stmt body);

@@ -48,6 +48,7 @@ LoopOrigin FactParser::origin() {
     o.var = name();
     if (accept("update")) o.stage = integer() + 1;
     o.is_reduction = accept("reduction");
+    if (accept("instruction")) o.instruction = name();
     if (accept("grouped")) o.block_group = integer();
     if (accept("persistent")) o.blocks_per_processor = integer();
     if (accept("resident")) o.resident_blocks = integer();
@@ -152,6 +153,7 @@ StorageFacts FactParser::storage_facts() {
     }
     if (accept("copies")) s.copies = expr();
     s.is_copy_shared = accept("shared");
+    if (accept("layout")) s.layout = parse_layout(string());
     return s;
 }
 

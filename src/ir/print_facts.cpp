@@ -60,6 +60,10 @@ void FactPrinter::print_origin(const LoopOrigin &origin) {
     name(origin.var);
     if (origin.stage > 0) out << " update " << origin.stage - 1;
     if (origin.is_reduction) out << " reduction";
+    if (origin.instruction.defined()) {
+        out << " instruction ";
+        name(origin.instruction);
+    }
     if (origin.block_group > 0) out << " grouped " << origin.block_group;
     if (origin.blocks_per_processor > 0) out << " persistent " << origin.blocks_per_processor;
     if (origin.resident_blocks > 0) out << " resident " << origin.resident_blocks;
@@ -128,6 +132,7 @@ void FactPrinter::print_storage(const StorageFacts &facts) {
     print_order(facts.order);
     print_copies(facts.copies);
     if (facts.is_copy_shared) out << " shared";
+    if (facts.layout.defined()) out << " layout \"" << facts.layout << '"';
 }
 
 }  // namespace tessera::ir::text

@@ -79,8 +79,7 @@ const char *class_of(LoopKind kind) {
     case LoopKind::Parallel: return "parallel";
     case LoopKind::Vectorized: return "vectorized";
     case LoopKind::Unrolled: return "unrolled";
-    case LoopKind::MMA:
-    case LoopKind::WGMMA: return "tensor";
+    case LoopKind::Tensorized: return "tensor";
     default: return "gpu";
     }
 }

@@ -14,10 +14,8 @@ struct Step {
     int64_t rows, columns, k;
     bool has_place_for_columns;
 };
-Step step_of(MachineOpKind op) {
-    if (op == MachineOpKind::mma) return {16, 16, 16, true};
-    if (op == MachineOpKind::wgmma) return {64, 8, 16, false};
-    throw InternalError("no tensor operation");
+Step step_of(bool is_wgmma) {
+    return is_wgmma ? Step{64, 8, 16, false} : Step{16, 16, 16, true};
 }
 
 // Returns the type of the element whose place the operand is; none if it is no place.
@@ -51,24 +49,25 @@ size_t places_of_b(const TensorOperation &t, const Step &step) {
 
 TensorOperation with_numbers(const Numbers &n) {
     TensorOperation t;
-    t.rows = n[0];
-    t.columns = n[1];
-    t.k = n[2];
-    t.a_is_along_k = n[3] != 0;
-    t.b_is_along_k = n[4] != 0;
-    t.element = n[5] != 0 ? BFloat(16) : Float(16);
-    t.a_panel = n[6];
-    t.b_panel = n[7];
+    t.is_wgmma = n[0] != 0;
+    t.rows = n[1];
+    t.columns = n[2];
+    t.k = n[3];
+    t.a_is_along_k = n[4] != 0;
+    t.b_is_along_k = n[5] != 0;
+    t.element = n[6] != 0 ? BFloat(16) : Float(16);
+    t.a_panel = n[7];
+    t.b_panel = n[8];
     return t;
 }
 
 }  // namespace
 
 std::string fault_of(const MachineOp &op) {
-    const Step step = step_of(op.op);
     const auto numbers = numbers_of(op.operands);
-    if (!numbers) return "a tensor operation has eight constants before its places";
+    if (!numbers) return "a tensor operation has nine constants before its places";
     const TensorOperation t = with_numbers(*numbers);
+    const Step step = step_of(t.is_wgmma);
     const auto divides = [](int64_t step, int64_t all) { return all > 0 && all % step == 0; };
     if (!divides(step.rows, t.rows) || !divides(step.columns, t.columns) || !divides(step.k, t.k))
         return str("a tensor operation of ", t.rows, " x ", t.columns, " x ", t.k,
@@ -91,14 +90,14 @@ TensorOperation TensorOperation::of(const MachineOp &op) {
     TensorOperation t = with_numbers(*numbers_of(op.operands));
     t.accumulators = op.operands[first_place - 1];
     const auto begin = op.operands.begin() + first_place;
-    const auto end_of_a = begin + ptrdiff_t(places_of_a(t, step_of(op.op)));
+    const auto end_of_a = begin + ptrdiff_t(places_of_a(t, step_of(t.is_wgmma)));
     t.a.assign(begin, end_of_a);
     t.b.assign(end_of_a, op.operands.end());
     return t;
 }
 
 std::vector<Expr> TensorOperation::operands() const {
-    std::vector<Expr> all = {int32_t(rows),     int32_t(columns),  int32_t(k),
+    std::vector<Expr> all = {int(is_wgmma), int32_t(rows),     int32_t(columns),  int32_t(k),
                              int(a_is_along_k), int(b_is_along_k), int(element.is_bfloat()),
                              int32_t(a_panel),  int32_t(b_panel),  accumulators};
     all.insert(all.end(), a.begin(), a.end());
@@ -106,14 +105,14 @@ std::vector<Expr> TensorOperation::operands() const {
     return all;
 }
 
-Instruction TensorOperation::instruction(MachineOpKind op) const {
-    if (op == MachineOpKind::mma) return mma_m16n8k16(element);
+Instruction TensorOperation::instruction() const {
+    if (!is_wgmma) return mma_m16n8k16(element);
     return wgmma_m64k16(element, columns, {a_is_along_k, a_panel}, {b_is_along_k, b_panel});
 }
 
-Layout TensorOperation::accumulator_layout(MachineOpKind op) const {
+Layout TensorOperation::accumulator_layout() const {
     const std::array<int64_t, 2> tile = {rows, columns};
-    return tiled(instruction(op).operand("D").layout, tile, "register");
+    return tiled(instruction().operand("D").layout, tile, "register");
 }
 
 }  // namespace tessera::ir

@@ -5,12 +5,13 @@
 namespace tessera::ir {
 
 constexpr bool is_tensor_operation(MachineOpKind op) {
-    return op == MachineOpKind::mma || op == MachineOpKind::wgmma;
+    return op == MachineOpKind::tensor;
 }
 
-// The operands of a MachineOp mma or wgmma by their names: a product D += A * B of a tile of D, by
+// The operands of a MachineOp tensor by their names: a product D += A * B of a tile of D, by
 // as many instructions as it takes.
 struct TensorOperation {
+    bool is_wgmma = false;                 // else mma
     int64_t rows = 0, columns = 0, k = 0;  // extents of the tile; multiples of an instruction's
     Type element = Float(16);              // of A and B: float16 or bfloat16
     bool a_is_along_k = true, b_is_along_k = true;
@@ -25,15 +26,15 @@ struct TensorOperation {
     static TensorOperation of(const MachineOp &op);
     std::vector<Expr> operands() const;
     // The number of the first operand that is a place of A; those of B follow.
-    static constexpr size_t first_place = 9;
+    static constexpr size_t first_place = 10;
 
     // Returns the instruction of which the operation consists.
-    Instruction instruction(MachineOpKind op) const;
+    Instruction instruction() const;
     // Returns where the elements of D lie: from i and j to (thread, register).
-    Layout accumulator_layout(MachineOpKind op) const;
+    Layout accumulator_layout() const;
 };
 
-// Says what is wrong with the operands of a MachineOp mma or wgmma: their number, sizes that its
+// Says what is wrong with the operands of a MachineOp tensor: their number, sizes that its
 // instructions do not divide, or places of other types. Empty if they are right.
 std::string fault_of(const MachineOp &op);
 

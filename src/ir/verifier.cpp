@@ -411,8 +411,7 @@ bool Verifier::may_be_left(LoopKind kind) const {
     case LoopKind::GPULane:
     case LoopKind::GPUWarp:
     case LoopKind::GPUWarpgroup:
-    case LoopKind::MMA:
-    case LoopKind::WGMMA: return true;
+    case LoopKind::Tensorized: return true;
     case LoopKind::Vectorized: return options.vectorized_loops;
     case LoopKind::Unrolled: return options.unrolled_loops;
     }

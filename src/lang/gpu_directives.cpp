@@ -46,6 +46,14 @@ void gpu_warpgroups(const program::StageRef &s, const VarOrRVar &v, const Expr &
                    at);
 }
 
+void tensorize(const program::StageRef &s, const std::vector<VarOrRVar> &loops,
+               const TensorInstruction &instruction, Location at) {
+    std::vector<StageDirective> directives;
+    for (const VarOrRVar &v : loops)
+        directives.push_back(program::Tensorize{v.symbol, instruction.name()});
+    program::apply(s, directives, at);
+}
+
 // Loops of one iteration, made from the loop around all others.
 void gpu_single_thread(const program::StageRef &s, DeviceAPI api, Location at) {
     require_cuda(api, "gpu_single_thread", at);

@@ -7,9 +7,20 @@
 
 namespace tessera {
 
-// Families of instructions of tensor cores: mma.sync, of one warp, from capability 8.0 on, and
-// wgmma, of a warpgroup, of capability 9.0.
-enum class TensorInstruction : uint8_t { MMA, WGMMA };
+// Names an instruction, or a family of which the one is taken that fits the types. MMA: mma.sync, of
+// one warp, from capability 8.0 on; WGMMA: wgmma, of a warpgroup, of capability 9.0.
+class TensorInstruction {
+public:
+    explicit TensorInstruction(std::string name) : its_name(std::move(name)) {}
+    const std::string &name() const { return its_name; }
+    bool operator==(const TensorInstruction &) const = default;
+
+    static const TensorInstruction MMA, WGMMA;
+
+private:
+    std::string its_name;
+};
+inline const TensorInstruction TensorInstruction::MMA{"mma"}, TensorInstruction::WGMMA{"wgmma"};
 
 // An order of the blocks of a kernel: see gpu_order.
 struct GPUOrder {
@@ -38,6 +49,8 @@ void gpu_tile(const program::StageRef &s, const std::vector<VarOrRVar> &previous
 void gpu_warpgroups(const program::StageRef &s, const VarOrRVar &v, const Expr &iterations,
                     Location at);
 void gpu_single_thread(const program::StageRef &s, DeviceAPI api, Location at);
+void tensorize(const program::StageRef &s, const std::vector<VarOrRVar> &loops,
+               const TensorInstruction &instruction, Location at);
 
 }  // namespace detail
 
@@ -108,17 +121,15 @@ public:
     // These loops become instructions of tensor cores: rows, columns and the sum of a product of
     // matrices, f(x, y) += a(.., y) * b(x, ..), in this order or with columns first: what x is, is
     // dense in the result. The result is stored in MemoryType::Tile, the operands in GPUShared.
-    Self &tensorize(V columns, V rows, V sum, TensorInstruction instruction,
+    Self &tensorize(V columns, V rows, V sum, const TensorInstruction &instruction,
                     Location at = Here::current()) {
-        return on_threads({columns, rows, sum},
-                          instruction == TensorInstruction::MMA ? LoopKind::MMA : LoopKind::WGMMA,
-                          "tensorize", at);
+        detail::tensorize(self().scheduled(at), {columns, rows, sum}, instruction, at);
+        return self();
     }
     // One of these loops.
-    Self &tensorize(V loop, TensorInstruction instruction, Location at = Here::current()) {
-        return on_threads({loop},
-                          instruction == TensorInstruction::MMA ? LoopKind::MMA : LoopKind::WGMMA,
-                          "tensorize", at);
+    Self &tensorize(V loop, const TensorInstruction &instruction, Location at = Here::current()) {
+        detail::tensorize(self().scheduled(at), {loop}, instruction, at);
+        return self();
     }
     // The order in which the blocks of two loops are begun: gpu_order(grouped(16)).
     Self &gpu_order(const GPUOrder &order, Location at = Here::current()) {

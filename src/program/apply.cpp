@@ -28,6 +28,7 @@ public:
     void operator()(const Rename &rename);
     void operator()(const Reorder &reorder);
     void operator()(const SetLoopKind &set);
+    void operator()(const Tensorize &tensorize);
     void operator()(const SetPartition &set);
     void operator()(const PrefetchDirective &prefetch);
     void operator()(const AtomicDirective &atomic);
@@ -356,6 +357,11 @@ void StageApplier::operator()(const SetLoopKind &set) {
     }
     found->kind = set.kind;
     found->in_call = false;
+}
+
+void StageApplier::operator()(const Tensorize &tensorize) {
+    (*this)(SetLoopKind{tensorize.var, LoopKind::Tensorized});
+    loop("tensorize", tensorize.var)->instruction = tensorize.instruction;
 }
 
 void StageApplier::operator()(const SetPartition &set) {

@@ -297,6 +297,7 @@ std::string directive_name(const StageDirective &directive) {
             [](const SetLoopKind &d) -> std::string {
                 return std::string(traits_of(d.kind).directive);
             },
+            [](const Tensorize &) -> std::string { return "tensorize"; },
             [](const SetPartition &) -> std::string { return "partition"; },
             [](const PrefetchDirective &) -> std::string { return "prefetch"; },
             [](const AtomicDirective &) -> std::string { return "atomic"; },

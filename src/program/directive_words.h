@@ -41,6 +41,7 @@ TESSERA_DIRECTIVE_WORDS(Fuse, "fuse", {"fuse"}, {"outer"}, {"fused"})
 TESSERA_DIRECTIVE_WORDS(Rename, "rename", {"rename"}, {"new_name"})
 TESSERA_DIRECTIVE_WORDS(Reorder, "reorder", {"reorder"})
 TESSERA_DIRECTIVE_WORDS(SetLoopKind, "loop", {"loop"}, {"kind"})
+TESSERA_DIRECTIVE_WORDS(Tensorize, "tensorize", {"tensorize"}, {"instruction"})
 TESSERA_DIRECTIVE_WORDS(SetPartition, "partition", {"partition"}, {"how"})
 TESSERA_DIRECTIVE_WORDS(PrefetchDirective, "prefetch", {"prefetch", Referred::Fetched}, {"at"},
                         {"from"}, {"offset"}, {"strategy"})

@@ -296,16 +296,10 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
     using S = std::string;
     return std::visit(
         overloaded{
-            [&](const SetLoopKind &s) -> S {
-                S var = loop(f, stage, s.var);
-                const char *instruction = s.kind == LoopKind::MMA     ? "MMA"
-                                          : s.kind == LoopKind::WGMMA ? "WGMMA"
-                                                                      : nullptr;
-                if (!instruction) return var;
-                return str(var,
-                           is_python ? ", instruction=ts.TensorInstruction."
-                                     : ", TensorInstruction::",
-                           instruction);
+            [&](const SetLoopKind &s) -> S { return loop(f, stage, s.var); },
+            [&](const Tensorize &t) -> S {
+                return str(loop(f, stage, t.var), is_python ? ", instruction=" : ", ", prefix,
+                           "TensorInstruction(", quoted(t.instruction), ")");
             },
             [&](const GroupBlocks &s) -> S { return str(prefix, "grouped(", expr(s.rows), ")"); },
             [&](const AtomicDirective &s) -> S {

@@ -34,6 +34,12 @@ struct SetLoopKind {
     Symbol var;
     LoopKind kind = LoopKind::Serial;
 };
+// Instructions of the machine run the iterations of the loop, those of this name or family
+// (ir/instruction.h).
+struct Tensorize {
+    Symbol var;
+    std::string instruction;
+};
 struct SetPartition {
     Symbol var;
     Partition partition = Partition::Auto;
@@ -93,8 +99,8 @@ struct CopyInput {
 };
 
 using StageDirective =
-    std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, SetPartition, PrefetchDirective,
-                 AtomicDirective, AllowRaceConditions, SpecializeDirective, SpecializeFail,
+    std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, Tensorize, SetPartition,
+                 PrefetchDirective, AtomicDirective, AllowRaceConditions, SpecializeDirective, SpecializeFail,
                  StreamLoads, StreamStores, GroupBlocks, PersistentBlocks, ResidentBlocks,
                  Unscheduled, Rfactor, CopyInput>;
 
@@ -180,6 +186,7 @@ struct Loop {
     bool is_reduction = false;  // of a reduction domain, or made from loops of one
     Partition partition = Partition::Auto;
     bool in_call = false;  // of an extern stage: one call of its function runs all iterations
+    std::string instruction = "";  // of a tensorized loop
 };
 
 using LoopTransform = std::variant<Split, Fuse, Rename>;

@@ -33,7 +33,7 @@ Buffer<float16_t> matrix(const std::vector<int> &sizes, int salt) {
 }
 
 // Over warps of 32 x 32 elements, or warpgroups of 64 x 64.
-constexpr int side(TensorInstruction instruction) {
+int side(const TensorInstruction &instruction) {
     return instruction == TensorInstruction::MMA ? 32 : 64;
 }
 template<typename Scheduled>

@@ -206,8 +206,7 @@ void Printer::emit(const For &node) {
     case LoopKind::GPULane:
     case LoopKind::GPUWarp:
     case LoopKind::GPUWarpgroup:
-    case LoopKind::MMA:
-    case LoopKind::WGMMA: refuse_loop(node);
+    case LoopKind::Tensorized: refuse_loop(node);
     }
     if (outermost) {
         f->buffers = std::move(before);

@@ -172,8 +172,7 @@ void HostEmitter::loop(const For &node) {
     case LoopKind::GPULane:
     case LoopKind::GPUWarp:
     case LoopKind::GPUWarpgroup:
-    case LoopKind::MMA:
-    case LoopKind::WGMMA: refuse_loop(node);
+    case LoopKind::Tensorized: refuse_loop(node);
     }
     if (outermost) {
         f->buffers = std::move(before);

@@ -267,8 +267,7 @@ void KernelEmitter::loop(const For &node) {
     case LoopKind::GPULane:
     case LoopKind::GPUWarp:
     case LoopKind::GPUWarpgroup:
-    case LoopKind::MMA:
-    case LoopKind::WGMMA: refuse_in_kernel(str("a loop of kind ", name_of(node.loop_kind)));
+    case LoopKind::Tensorized: refuse_in_kernel(str("a loop of kind ", name_of(node.loop_kind)));
     case LoopKind::Parallel: refuse_in_kernel("a parallel loop");
     case LoopKind::Vectorized:
     case LoopKind::Unrolled: refuse_loop(node);

@@ -6,6 +6,7 @@
 #include "codegen/nvptx/kernel_emitter.h"
 #include "codegen/nvptx/libdevice.h"
 #include "codegen/nvptx/widen_small_integers.h"
+#include "ir/tensor_operation.h"
 #include "ir/visitor.h"
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -91,8 +92,8 @@ bool is_exact(const ir::Module &module, int capability) {
     for (const ir::LoweredFunction &f : module.functions) {
         if (f.kind != ir::FunctionKind::Kernel) continue;
         ir::for_each_node(f.body, [&](const ir::MachineOp &op) {
-            has_mma |= op.op == MachineOpKind::mma;
-            has_wgmma |= op.op == MachineOpKind::wgmma;
+            if (!is_tensor_operation(op.op)) return;
+            (TensorOperation::of(op).is_wgmma ? has_wgmma : has_mma) = true;
         });
     }
     const auto require = [&](bool there, const char *what, const char *which) {

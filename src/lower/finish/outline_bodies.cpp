@@ -53,8 +53,7 @@ private:
         case LoopKind::GPULane:
         case LoopKind::GPUWarp:
         case LoopKind::GPUWarpgroup:
-        case LoopKind::MMA:
-        case LoopKind::WGMMA: break;
+        case LoopKind::Tensorized: break;
         }
         const bool around = std::exchange(is_crowded, is_crowd(loop.body));
         Stmt result = Mutator::visit(loop);

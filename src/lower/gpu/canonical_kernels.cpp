@@ -6,6 +6,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/tensor_operation.h"
 #include "ir/visitor.h"
 #include "lower/gpu/block_accesses.h"
 #include "lower/gpu/kernel_loops.h"
@@ -143,8 +144,9 @@ private:
     void fit_instructions(const Stmt &body) {
         int64_t together = 1;
         for_each_node(body, [&](const MachineOp &op) {
-            if (op.op == MachineOpKind::wgmma) together = 128;
-            if (op.op == MachineOpKind::mma || op.op == MachineOpKind::store_quads)
+            const bool is_tensor = is_tensor_operation(op.op);
+            if (is_tensor && TensorOperation::of(op).is_wgmma) together = 128;
+            if (is_tensor || op.op == MachineOpKind::store_quads)
                 together = std::max<int64_t>(together, 32);
         });
         if (together == 1) return;

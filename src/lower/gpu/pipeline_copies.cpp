@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
+#include "ir/tensor_operation.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/staged_copy.h"
@@ -120,12 +121,16 @@ private:
     LoopParts parts;
 };
 
+bool is_wgmma(const MachineOp &op) {
+    return is_tensor_operation(op.op) && TensorOperation::of(op).is_wgmma;
+}
+
 // The place of the accumulators of the instructions wgmma in a statement; undefined if there are
 // none.
 Expr wgmma_accumulators(const Stmt &s) {
     Expr place;
     for_each_node(s, [&](const MachineOp &op) {
-        if (op.op == MachineOpKind::wgmma) place = op.operands.at(accumulator_operand);
+        if (is_wgmma(op)) place = op.operands.at(accumulator_operand);
     });
     return place;
 }
@@ -139,7 +144,7 @@ public:
 
 private:
     void visit(const MachineOp &op) override {
-        if (op.op != MachineOpKind::wgmma) return Visitor::visit(op);
+        if (!is_wgmma(op)) return Visitor::visit(op);
         const Expr &first = op.operands.at(accumulator_operand).as<IntrinsicCall>()->args[0];
         tiles.insert(first.as<Call>()->callee);
     }

@@ -25,7 +25,7 @@ constexpr size_t dimensions = 2;  // and one for the slots, or one more for the 
 bool is_operand(const Realize &ring) {
     bool any = false;
     for_each_node(ring.body, [&](const MachineOp &op) {
-        if (op.op != MachineOpKind::mma && op.op != MachineOpKind::wgmma) return;
+        if (op.op != MachineOpKind::tensor) return;
         for_each_node(Stmt(&op), [&](const Call &c) { any |= c.callee == ring.func; });
     });
     return any;

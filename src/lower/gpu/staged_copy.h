@@ -6,7 +6,7 @@
 
 namespace tessera::lower {
 
-constexpr size_t accumulator_operand = 8;  // of tensor_operands()
+constexpr size_t accumulator_operand = 9;  // of tensor_operands()
 
 // The Funcs whose storage is around a statement.
 using Realizations = std::unordered_map<Symbol, const ir::Realize *>;

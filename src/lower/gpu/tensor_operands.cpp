@@ -75,7 +75,7 @@ private:
                    "dimension, one after the other, and one of these is innermost in its storage");
         const bool is_shared = ring && traits_of(ring->memory).space == AddressSpace::Shared;
         if (!is_shared) refuse("is staged in MemoryType::GPUShared");
-        if (stage.instruction.loops != LoopKind::WGMMA) return check_fragments();
+        if (stage.instruction.threads != LoopKind::GPUWarpgroup) return check_fragments();
         if (!is_ring(*ring)) refuse("is staged by async() and ring_buffer()");
         check_begin();
     }
@@ -221,7 +221,7 @@ TensorOperation tensor_operands(const TensorizedStage &stage, const Stmt &body) 
                            str("tensorize: ", stage.instruction.name, " sums a multiple of ",
                                stage.instruction.k, " products of operands of one type"));
     }
-    const bool is_wgmma = stage.instruction.loops == LoopKind::WGMMA;
+    const bool is_wgmma = stage.instruction.threads == LoopKind::GPUWarpgroup;
     if (is_wgmma && !b.is_along_k() && stage.column_count % panel_elements != 0) {
         throw CompileError(stage.columns.origin.kind_written,
                            str("tensorize: an operand of ", stage.instruction.name,
@@ -229,7 +229,8 @@ TensorOperation tensor_operands(const TensorizedStage &stage, const Stmt &body) 
                                panel_elements, " of them for each instruction, and not ",
                                stage.column_count));
     }
-    TensorOperation t{.rows = stage.row_count,
+    TensorOperation t{.is_wgmma = is_wgmma,
+                      .rows = stage.row_count,
                       .columns = stage.column_count,
                       .k = stage.sum_count,
                       .element = product.a->type,

@@ -88,9 +88,7 @@ private:
                              int32_t(nest.count(nest.rows)), int32_t(nest.count(nest.columns)),
                              int32_t(nest.count(nest.sum)), int32_variable(lane), storage, lets},
                             body);
-        const auto op =
-            nest.instruction->loops == LoopKind::MMA ? MachineOpKind::mma : MachineOpKind::wgmma;
-        return MachineOp::make(op, operation.operands(), Mutator::operator()(body));
+        return MachineOp::make(MachineOpKind::tensor, operation.operands(), Mutator::operator()(body));
     }
     LoopKind element_loops() const {
         return nest.is_tensorized ? LoopKind::Serial : LoopKind::Unrolled;
@@ -226,7 +224,7 @@ class ShareTiles final : public Mutator {
     }
     void note_fragments(const Stmt &nest) {
         for_each_node(nest, [&](const MachineOp &op) {
-            if (op.op != MachineOpKind::mma) return;
+            if (!is_tensor_operation(op.op) || TensorOperation::of(op).is_wgmma) return;
             for (const Expr &operand : op.operands)
                 for_each_node(operand, [&](const Call &c) { of_fragments.insert(c.callee); });
         });
@@ -267,7 +265,7 @@ class ShareTiles final : public Mutator {
             return s;
         }
         Stmt s = within(loop);
-        if (tensor_instruction(loop.loop_kind)) {
+        if (tensor_instruction(loop)) {
             throw CompileError(loop.origin.kind_written,
                                str("tensorize: the ", loop_name(loop),
                                    " is in no nest that computes a Func in MemoryType::Tile"));
@@ -342,7 +340,7 @@ class ShareTiles final : public Mutator {
 Stmt share_tiles(const Stmt &s, const lower::Context &) {
     bool any = false;
     for_each_node(s, [&](const For &loop) {
-        any |= is_over_warps(loop) || tensor_instruction(loop.loop_kind);
+        any |= is_over_warps(loop) || tensor_instruction(loop);
     });
     for_each_node(s, [&](const Realize &r) { any |= r.memory == MemoryType::Tile; });
     return any ? ShareTiles()(s) : s;

@@ -12,20 +12,22 @@ using namespace ir;
 namespace {
 
 constexpr TensorInstructionInfo instructions[] = {
-    {LoopKind::MMA, LoopKind::GPUWarp, 32, 16, 16, 256, 16, "mma.sync m16n8k16"},
-    {LoopKind::WGMMA, LoopKind::GPUWarpgroup, 128, 64, 8, 256, 16, "wgmma m64nNk16"},
+    {LoopKind::GPUWarp, 32, 16, 16, 256, 16, "mma", "mma.sync m16n8k16"},
+    {LoopKind::GPUWarpgroup, 128, 64, 8, 256, 16, "wgmma", "wgmma m64nNk16"},
 };
 
-template<typename Member>
-const TensorInstructionInfo *find(Member member, LoopKind kind) {
-    const auto *found = std::ranges::find(instructions, kind, member);
+template<typename Value, typename Member>
+const TensorInstructionInfo *find(Member member, const Value &value) {
+    const auto *found = std::ranges::find(instructions, value, member);
     return found == std::end(instructions) ? nullptr : found;
 }
 
 }  // namespace
 
-const TensorInstructionInfo *tensor_instruction(LoopKind loops) {
-    return find(&TensorInstructionInfo::loops, loops);
+const TensorInstructionInfo *tensor_instruction(const For &loop) {
+    if (loop.loop_kind != LoopKind::Tensorized) return nullptr;
+    return find([](const TensorInstructionInfo &i) { return std::string_view(i.family); },
+                std::string_view(loop.origin.instruction.text()));
 }
 
 const TensorInstructionInfo *tensor_instruction_of_threads(LoopKind threads) {
@@ -41,8 +43,8 @@ Layout accumulators(const TensorInstructionInfo &instruction, int64_t rows, int6
     TensorOperation operation;
     operation.rows = rows;
     operation.columns = columns;
-    return operation.accumulator_layout(instruction.loops == LoopKind::MMA ? MachineOpKind::mma
-                                                                           : MachineOpKind::wgmma);
+    operation.is_wgmma = instruction.threads == LoopKind::GPUWarpgroup;
+    return operation.accumulator_layout();
 }
 
 }  // namespace tessera::lower

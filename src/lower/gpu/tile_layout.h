@@ -11,16 +11,16 @@ namespace tessera::lower {
 // A family of instructions D += A * B of matrices, D of float32, A and B of 16 bits. Each
 // instruction does a loop nest over rows, columns and k.
 struct TensorInstructionInfo {
-    LoopKind loops;    // that it stands for
     LoopKind threads;  // loops whose iterations run it
     int lanes;         // threads of one such iteration
     int rows;          // of D
     int columns_step;  // columns are a multiple of it
     int most_columns;  // of all that such an iteration computes
     int k;             // of one instruction
-    const char *name;
+    const char *family, *name;
 };
-const TensorInstructionInfo *tensor_instruction(LoopKind loops);
+// Returns the one that runs the iterations of a tensorized loop; null if it is none.
+const TensorInstructionInfo *tensor_instruction(const ir::For &loop);
 // Returns the instruction that these loops run.
 const TensorInstructionInfo *tensor_instruction_of_threads(LoopKind threads);
 

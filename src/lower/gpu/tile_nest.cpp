@@ -111,10 +111,10 @@ private:
         if (!nest.columns || !nest.rows) refuse("it has no loop over columns or none over rows");
     }
     void check_instruction() {
-        const LoopKind kind = nest.columns->loop_kind;
-        nest.is_tensorized = tensor_instruction(kind) != nullptr;
+        const TensorInstructionInfo *instruction = tensor_instruction(*nest.columns);
+        nest.is_tensorized = instruction != nullptr;
         for (const For *loop : loops) {
-            const bool same = tensor_instruction(loop->loop_kind) == tensor_instruction(kind);
+            const bool same = tensor_instruction(*loop) == instruction;
             if (!same) refuse("either all loops within it are tensorized, or none");
         }
         if (nest.is_tensorized && !nest.sum)
@@ -124,10 +124,10 @@ private:
                 str("what is tensorized has no conditions, such as those of a split that does not "
                     "divide the sum; here it is done only if ",
                     condition));
-        if (nest.is_tensorized && tensor_instruction(kind) != nest.instruction)
-            refuse(str("instructions ", tensor_instruction(kind)->name,
+        if (nest.is_tensorized && instruction != nest.instruction)
+            refuse(str("instructions ", instruction->name,
                        " are run by the iterations of ",
-                       traits_of(tensor_instruction(kind)->threads).directive));
+                       traits_of(instruction->threads).directive));
     }
     void check_sizes() const {
         for (const For *loop : nest.warps) {

@@ -21,6 +21,8 @@ Location kind_written(const StageSchedule &s, Symbol var, LoopKind kind, size_t 
     for (const auto &d : s.directives) {
         const auto *set = std::get_if<program::SetLoopKind>(&d.directive);
         if (set && set->var == var && set->kind == kind) found = d.at;
+        const auto *tensorize = std::get_if<program::Tensorize>(&d.directive);
+        if (tensorize && tensorize->var == var && kind == LoopKind::Tensorized) found = d.at;
     }
     for (size_t i = std::min(count, s.transforms.size()); i-- > 0 && !found.known();) {
         for (Symbol old : program::made_from(s.transforms[i].directive, var)) {
@@ -92,6 +94,8 @@ LoopOrigin origin_of(const StageNest &nest, const StageNest::Loop &loop) {
     auto scheduled = std::ranges::find(loops, loop.var, &program::Loop::var);
     const bool is_reduction = scheduled == loops.end() || scheduled->is_reduction;
     LoopOrigin origin{nest.func.name, loop.var, nest.stage, is_reduction, kind_written(nest, loop)};
+    if (loop.kind == LoopKind::Tensorized && scheduled != loops.end())
+        origin.instruction = Symbol::interned(scheduled->instruction);
     if (loop.kind != LoopKind::GPUBlock) return origin;
     origin.block_group = nest.definition.schedule.block_group;
     origin.blocks_per_processor = nest.definition.schedule.blocks_per_processor;

@@ -45,6 +45,7 @@ void find_loops_in_call(StageSchedule &schedule, const std::vector<Symbol> &args
                 [&](const Fuse &f) { in_call[f.fused] = in_call[f.inner] && in_call[f.outer]; },
                 [&](const Rename &r) { in_call[r.new_name] = in_call[r.old]; },
                 [&](const SetLoopKind &k) { in_call[k.var] = false; },
+                [&](const program::Tensorize &t) { in_call[t.var] = false; },
                 [](const auto &) {},
             },
             directive);

@@ -20,7 +20,8 @@ bool is_about_place_or_storage(const FuncDirective &d) {
 
 bool makes_vectors_or_tasks(const StageDirective &d) {
     const auto *kind = std::get_if<program::SetLoopKind>(&d);
-    return kind && kind->kind != LoopKind::Serial;
+    return (kind && kind->kind != LoopKind::Serial) ||
+           std::holds_alternative<program::Tensorize>(d);
 }
 
 bool is_about_loops(const StageDirective &d) {

@@ -282,6 +282,7 @@ Location order_written(const FunctionContents &f, const program::Definition &ver
         for (auto written = all.rbegin(); written != all.rend(); ++written) {
             const program::StageDirective &s = written->directive;
             if (std::holds_alternative<program::SetLoopKind>(s) ||
+                std::holds_alternative<program::Tensorize>(s) ||
                 std::holds_alternative<program::Split>(s) ||
                 std::holds_alternative<program::Fuse>(s) ||
                 std::holds_alternative<program::Reorder>(s)) {
