@@ -80,8 +80,7 @@ void bind_language_enums(nb::module_ &m) {
             .def_prop_ro("name", &I::name)
             .def("__eq__", [](const I &a, const I &b) { return a == b; })
             .def("__hash__", [](const I &i) { return std::hash<std::string>()(i.name()); })
-            .def("__repr__",
-                 [](const I &i) { return str("TensorInstruction('", i.name(), "')"); });
+            .def("__repr__", [](const I &i) { return str("TensorInstruction('", i.name(), "')"); });
         c.attr("MMA") = I::MMA;
         c.attr("WGMMA") = I::WGMMA;
     }

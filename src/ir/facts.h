@@ -34,10 +34,10 @@ struct LoopOrigin {
     int block_group = 0, blocks_per_processor = 0;
     int resident_blocks = 0;  // that have room on a multiprocessor at least; 0: nobody says
     bool known() const { return func.defined(); }
-    using Fields = FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
-                             &LoopOrigin::is_reduction, &LoopOrigin::instruction,
-                             &LoopOrigin::block_group, &LoopOrigin::blocks_per_processor,
-                             &LoopOrigin::resident_blocks>;
+    using Fields =
+        FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
+                  &LoopOrigin::is_reduction, &LoopOrigin::instruction, &LoopOrigin::block_group,
+                  &LoopOrigin::blocks_per_processor, &LoopOrigin::resident_blocks>;
 };
 
 // The buffers whose elements the body of a loop reads and writes past the caches. A loop without an

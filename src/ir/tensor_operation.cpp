@@ -14,9 +14,7 @@ struct Step {
     int64_t rows, columns, k;
     bool has_place_for_columns;
 };
-Step step_of(bool is_wgmma) {
-    return is_wgmma ? Step{64, 8, 16, false} : Step{16, 16, 16, true};
-}
+Step step_of(bool is_wgmma) { return is_wgmma ? Step{64, 8, 16, false} : Step{16, 16, 16, true}; }
 
 // Returns the type of the element whose place the operand is; none if it is no place.
 std::optional<Type> type_at(const Expr &place) {
@@ -97,9 +95,10 @@ TensorOperation TensorOperation::of(const MachineOp &op) {
 }
 
 std::vector<Expr> TensorOperation::operands() const {
-    std::vector<Expr> all = {int(is_wgmma), int32_t(rows),     int32_t(columns),  int32_t(k),
-                             int(a_is_along_k), int(b_is_along_k), int(element.is_bfloat()),
-                             int32_t(a_panel),  int32_t(b_panel),  accumulators};
+    std::vector<Expr> all = {
+        int(is_wgmma),     int32_t(rows),     int32_t(columns),         int32_t(k),
+        int(a_is_along_k), int(b_is_along_k), int(element.is_bfloat()), int32_t(a_panel),
+        int32_t(b_panel),  accumulators};
     all.insert(all.end(), a.begin(), a.end());
     all.insert(all.end(), b.begin(), b.end());
     return all;

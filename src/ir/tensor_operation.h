@@ -4,9 +4,7 @@
 
 namespace tessera::ir {
 
-constexpr bool is_tensor_operation(MachineOpKind op) {
-    return op == MachineOpKind::tensor;
-}
+constexpr bool is_tensor_operation(MachineOpKind op) { return op == MachineOpKind::tensor; }
 
 // The operands of a MachineOp tensor by their names: a product D += A * B of a tile of D, by
 // as many instructions as it takes.

@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-// Names an instruction, or a family of which the one is taken that fits the types. MMA: mma.sync, of
-// one warp, from capability 8.0 on; WGMMA: wgmma, of a warpgroup, of capability 9.0.
+// Names an instruction, or a family of which the one is taken that fits the types. MMA: mma.sync,
+// of one warp, from capability 8.0 on; WGMMA: wgmma, of a warpgroup, of capability 9.0.
 class TensorInstruction {
 public:
     explicit TensorInstruction(std::string name) : its_name(std::move(name)) {}

@@ -93,9 +93,7 @@ class SimplifyBounds final : public Mutator {
 
 bool has_tensor_instructions(const Stmt &s) {
     bool any = false;
-    for_each_node(s, [&](const For &loop) {
-        any |= loop.loop_kind == LoopKind::Tensorized;
-    });
+    for_each_node(s, [&](const For &loop) { any |= loop.loop_kind == LoopKind::Tensorized; });
     return any;
 }
 

@@ -100,9 +100,9 @@ struct CopyInput {
 
 using StageDirective =
     std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, Tensorize, SetPartition,
-                 PrefetchDirective, AtomicDirective, AllowRaceConditions, SpecializeDirective, SpecializeFail,
-                 StreamLoads, StreamStores, GroupBlocks, PersistentBlocks, ResidentBlocks,
-                 Unscheduled, Rfactor, CopyInput>;
+                 PrefetchDirective, AtomicDirective, AllowRaceConditions, SpecializeDirective,
+                 SpecializeFail, StreamLoads, StreamStores, GroupBlocks, PersistentBlocks,
+                 ResidentBlocks, Unscheduled, Rfactor, CopyInput>;
 
 // The function that the directive makes; undefined if it makes none.
 Symbol made_by(const StageDirective &directive);

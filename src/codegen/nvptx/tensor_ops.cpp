@@ -311,8 +311,7 @@ void KernelEmitter::store_quads(const MachineOp &node) {
 
 void KernelEmitter::machine_op(const MachineOp &node) {
     switch (node.op) {
-    case MachineOpKind::tensor:
-        return TensorOperation::of(node).is_wgmma ? wgmma(node) : mma(node);
+    case MachineOpKind::tensor: return TensorOperation::of(node).is_wgmma ? wgmma(node) : mma(node);
     case MachineOpKind::copy_tile: return copy_tile(node);
     case MachineOpKind::copy_async: return copy_async(node);
     case MachineOpKind::store_quads: return store_quads(node);

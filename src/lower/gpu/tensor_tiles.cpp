@@ -88,7 +88,8 @@ private:
                              int32_t(nest.count(nest.rows)), int32_t(nest.count(nest.columns)),
                              int32_t(nest.count(nest.sum)), int32_variable(lane), storage, lets},
                             body);
-        return MachineOp::make(MachineOpKind::tensor, operation.operands(), Mutator::operator()(body));
+        return MachineOp::make(MachineOpKind::tensor, operation.operands(),
+                               Mutator::operator()(body));
     }
     LoopKind element_loops() const {
         return nest.is_tensorized ? LoopKind::Serial : LoopKind::Unrolled;
@@ -339,9 +340,8 @@ class ShareTiles final : public Mutator {
 
 Stmt share_tiles(const Stmt &s, const lower::Context &) {
     bool any = false;
-    for_each_node(s, [&](const For &loop) {
-        any |= is_over_warps(loop) || tensor_instruction(loop);
-    });
+    for_each_node(s,
+                  [&](const For &loop) { any |= is_over_warps(loop) || tensor_instruction(loop); });
     for_each_node(s, [&](const Realize &r) { any |= r.memory == MemoryType::Tile; });
     return any ? ShareTiles()(s) : s;
 }

@@ -125,8 +125,7 @@ private:
                     "divide the sum; here it is done only if ",
                     condition));
         if (nest.is_tensorized && instruction != nest.instruction)
-            refuse(str("instructions ", instruction->name,
-                       " are run by the iterations of ",
+            refuse(str("instructions ", instruction->name, " are run by the iterations of ",
                        traits_of(instruction->threads).directive));
     }
     void check_sizes() const {

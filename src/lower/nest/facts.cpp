@@ -93,7 +93,8 @@ LoopOrigin origin_of(const StageNest &nest, const StageNest::Loop &loop) {
     const std::vector<program::Loop> &loops = nest.definition.schedule.loops;
     auto scheduled = std::ranges::find(loops, loop.var, &program::Loop::var);
     const bool is_reduction = scheduled == loops.end() || scheduled->is_reduction;
-    LoopOrigin origin{nest.func.name, loop.var, nest.stage, is_reduction, kind_written(nest, loop)};
+    LoopOrigin origin{nest.func.name, loop.var, nest.stage,
+                      is_reduction,   {},       kind_written(nest, loop)};
     if (loop.kind == LoopKind::Tensorized && scheduled != loops.end())
         origin.instruction = Symbol::interned(scheduled->instruction);
     if (loop.kind != LoopKind::GPUBlock) return origin;
