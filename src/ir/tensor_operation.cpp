@@ -1,5 +1,6 @@
 #include "ir/tensor_operation.h"
 #include "base/error.h"
+#include "ir/cpu_tensor.h"
 #include "ir/operators.h"
 #include <array>
 #include <optional>
@@ -62,6 +63,7 @@ TensorOperation with_numbers(const Numbers &n) {
 }  // namespace
 
 std::string fault_of(const MachineOp &op) {
+    if (is_cpu_tensor(op)) return fault_of_cpu_tensor(op);
     const auto numbers = numbers_of(op.operands);
     if (!numbers) return "a tensor operation has nine constants before its places";
     const TensorOperation t = with_numbers(*numbers);
