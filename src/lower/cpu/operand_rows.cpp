@@ -74,7 +74,8 @@ private:
                                "dimensions have, for which there is no prefetch"));
     }
     std::vector<Expr> place(std::vector<Expr> args) const {
-        const Expr from_first = args[packing.k] - realize.bounds[packing.k].min;
+        const Expr &min = realize.bounds[packing.k].min;
+        const Expr from_first = is_const(min, 0) ? args[packing.k] : args[packing.k] - min;
         const auto together = int32_t(packing.together);
         args[packing.k] = from_first / together;
         args.push_back(from_first % together);

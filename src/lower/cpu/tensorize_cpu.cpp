@@ -41,8 +41,12 @@ struct LaidOut {
 
     Expr element(const std::vector<Expr> &args) const {
         std::vector<Expr> at;
-        for (const auto &d : {product.row_dimension, product.column_dimension})
-            at.push_back(d ? args[*d] - tile->bounds[*d].min : Expr(0));
+        for (const auto &d : {product.row_dimension, product.column_dimension}) {
+            const bool begins_at_zero = !d || is_const(tile->bounds[*d].min, 0);
+            at.push_back(!d               ? Expr(0)
+                         : begins_at_zero ? args[*d]
+                                          : args[*d] - tile->bounds[*d].min);
+        }
         return value_of(*layout.output("register"), layout.coordinates, at);
     }
     Expr first() const {
@@ -63,15 +67,19 @@ private:
         if (nest == nests.end()) {
             const Stmt s = Mutator::visit(loop);
             if (!is_within_nest) return s;
-            return s.as<For>()->with<&For::loop_kind>(LoopKind::Serial);
+            return serial(*s.as<For>());
         }
         is_within_nest = true;
         const Stmt s = Mutator::visit(loop);
         is_within_nest = false;
         CpuTensorOperation t = nest->second.operation;
         t.sums = tile.first();
-        return MachineOp::make(MachineOpKind::tensor, t.operands(),
-                               s.as<For>()->with<&For::loop_kind>(LoopKind::Serial));
+        return MachineOp::make(MachineOpKind::tensor, t.operands(), serial(*s.as<For>()));
+    }
+    static Stmt serial(const For &loop) {
+        LoopOrigin origin = loop.origin;
+        origin.instruction = {};
+        return loop.with<&For::loop_kind, &For::origin>(LoopKind::Serial, origin);
     }
     Stmt visit(const ProducerConsumer &p) override {
         const Stmt s = Mutator::visit(p);
