@@ -155,6 +155,11 @@ public:
                    "one of these is innermost in its storage";
         if (!is_along_k() && value.type().bits() != 16)
             return "is stored along what is summed if its elements have no 16 bits";
+        const int64_t dense_extent = (is_along_k() ? sum : own).digits().back().iterations,
+                      step_of_dense = is_along_k() ? instruction.extent("k") : of_panel();
+        if (dense_extent % step_of_dense != 0)
+            return str("that is stored along its columns has a multiple of ", step_of_dense,
+                       " of them for each instruction, and not ", dense_extent);
         return fault_of_begin();
     }
 
@@ -234,8 +239,6 @@ private:
         if (ring->bounds.size() < 2 || element->args.size() + 1 < ring->bounds.size() ||
             !runs_dense(along))
             return false;
-        const int64_t of_step = is_along_sum ? instruction.extent("k") : of_panel();
-        if (along.digits().back().iterations % of_step != 0) return false;
         for (const IndexLoops::Digit &d : across.digits()) {
             if (step(0, *d.loop) != 0 || step_of_row(*d.loop) != d.stride) return false;
         }

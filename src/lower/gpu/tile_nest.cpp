@@ -67,11 +67,12 @@ private:
     // The dimensions that the loops around a stage run along: columns with the innermost one.
     void find_dimensions(const Provide &p) {
         (*this)(scope.expand(p.values[0]));
-        std::erase_if(loops, [](const For *l) { return traits_of(l->loop_kind).is_on_threads; });
+        std::vector<const For *> own = loops;
+        std::erase_if(own, [](const For *l) { return traits_of(l->loop_kind).is_on_threads; });
         std::vector<std::set<const For *>> moved(p.args.size());
         std::set<const For *> any;
         for (size_t d = 0; d < p.args.size(); d++) {
-            for (const For *loop : loops) {
+            for (const For *loop : own) {
                 if (uses_symbol(scope.expand(p.args[d]), loop->name)) {
                     moved[d].insert(loop);
                     any.insert(loop);
@@ -287,7 +288,6 @@ private:
     // All that an instruction does is inside of what is not its own.
     void check_order() const {
         if (!nest.is_tensorized()) return;
-        if (nest.sum.empty()) refuse("what is tensorized has a loop over what is summed");
         bool is_inside = false;
         for (const For *loop : loops) {
             const bool is_own = nest.rows.contains(*loop) || nest.columns.contains(*loop) ||
@@ -298,6 +298,7 @@ private:
                            loop_name(*loop), " is not, and is within"));
             is_inside |= is_own;
         }
+        if (nest.sum.empty()) refuse("what is tensorized has a loop over what is summed");
         if (condition.defined())
             refuse(
                 str("what is tensorized has no conditions, such as those of a split that does not "
