@@ -57,14 +57,14 @@ public:
 private:
     // The operands in whose place the roots are; empty if some roots are in others.
     std::vector<bool> operands_of(const std::vector<Symbol> &roots) const {
-        std::vector<bool> result;
+        std::optional<std::vector<bool>> result;
         for (Symbol root : roots) {
             std::vector<bool> of_root;
             for (const Expr &e : match.operands) of_root.push_back(ir::uses_symbol(e, root));
-            if (&root != &roots.front() && result != of_root) return {};
+            if (result && *result != of_root) return {};
             result = of_root;
         }
-        return result;
+        return result.value_or(std::vector<bool>());
     }
     bool fits(const StageLoop &loop, const InstructionLoop &target) const {
         return loop.obstacle.empty() && loop.is_of_operand == target.is_of_operand;

@@ -185,7 +185,7 @@ std::vector<InstructionLoop> loops_of(const Instruction &instruction) {
 
 std::vector<InstructionMatch> match_instruction(const FunctionContents &f, const Definition &d,
                                                 const Instruction &instruction) {
-    if (!obstacle(f, d).empty()) return {};
+    if (!obstacle(f, d).empty() || d.values[0].type() != instruction.operands[0].type) return {};
     const Pattern pattern(instruction, own_element(f, d).element);
     std::vector<InstructionMatch> matches;
     std::vector<size_t> order = pattern.in_order();

@@ -1,6 +1,7 @@
 // Mappings of a definition's loops onto those of an instruction: how many there are, and that each
 // computes the definition when it is run tile by tile by the instruction's meaning.
 #include "ir/operators.h"
+#include "ir/visitor.h"
 #include "lang/mapping.h"
 #include "program/mappings.h"
 #include <doctest/doctest.h>
@@ -20,28 +21,30 @@ ir::Instruction product(int i_extent, int j_extent, int k_extent, Type element =
     const auto at = [](const char *name) {
         return ir::Variable::make(Int(32), Symbol::interned(name));
     };
-    const bool has_ij = i_extent > 0;
-    const auto of = [&](const char *name, Type type, std::vector<Expr> args) {
-        return ir::Call::make(type, Symbol::interned(name), ir::CallKind::Func, 0, args);
+    const auto of = [&](const char *name, Type type, const std::vector<Expr> &args) {
+        return ir::Call::make(type, Symbol::interned(name), CallKind::Func, 0, args);
     };
-    const std::vector<Expr> of_sum = has_ij ? std::vector{at("i"), at("j")} : std::vector<Expr>{};
-    const Expr a = of("A", element, has_ij ? std::vector{at("i"), at("k")} : std::vector{at("k")}),
-               b = of("B", element, has_ij ? std::vector{at("k"), at("j")} : std::vector{at("k")}),
-               s = of("D", sum, of_sum);
+    std::vector<Expr> of_sum, of_a{at("k")}, of_b = of_a;
+    if (i_extent > 0) {
+        of_sum = {at("i"), at("j")};
+        of_a = {at("i"), at("k")};
+        of_b = {at("k"), at("j")};
+    }
+    const Expr a = of("A", element, of_a), b = of("B", element, of_b), s = of("D", sum, of_sum);
     ir::Stmt meaning =
         ir::Provide::make(Symbol::interned("D"), {s + cast(sum, a) * cast(sum, b)}, of_sum);
     const auto loop = [&](const char *name, int extent) {
         if (extent > 0)
-            meaning = ir::For::make(Symbol::interned(name), 0, extent, ir::LoopKind::Serial,
-                                    ir::Partition::Never, meaning);
+            meaning = ir::For::make(Symbol::interned(name), 0, extent, LoopKind::Serial,
+                                    Partition::Never, meaning);
     };
     loop("k", k_extent);
     loop("j", j_extent);
     loop("i", i_extent);
     return {.name = "product",
-            .operands = {{Symbol::interned("D"), sum},
-                         {Symbol::interned("A"), element},
-                         {Symbol::interned("B"), element}},
+            .operands = {{Symbol::interned("D"), sum, {}, {}},
+                         {Symbol::interned("A"), element, {}, {}},
+                         {Symbol::interned("B"), element, {}, {}}},
             .meaning = meaning};
 }
 
@@ -360,9 +363,9 @@ std::pair<size_t, size_t> run_all(Case &c, const std::vector<int> &sizes,
     const program::MappingOptions options{.either_order = either_order};
     for (const program::Mapping &mapping :
          program::possible_mappings(*s.function, s.definition(), instruction, options)) {
-        MappedRun run(
-            stage, instruction, mapping, extents,
-            {{c.x.parameter()->name, values_of(x)}, {c.w.parameter()->name, values_of(w)}});
+        MappedRun run(stage, instruction, mapping, extents,
+                      {{Func(c.x).function()->name, values_of(x)},
+                       {Func(c.w).function()->name, values_of(w)}});
         run.run();
         bool same = true;
         right.for_each_element([&](const int *at) {
@@ -502,7 +505,7 @@ TEST_SUITE("mappings") {
         half(n, m) += c.x(r, m) * c.w(n, r);
         CHECK(possible_mappings(half, TensorInstruction::MMA).empty());
         own(n, m) = 0.0f;
-        own(n, m) = own(n, m - 1) + times(c.x(r, m), c.w(n, r));
+        own(n, r) = own(n, r - 1) + times(c.x(r, r), c.w(n, r));
         CHECK(possible_mappings(own, TensorInstruction::MMA).empty());
     }
     TEST_CASE("loops as they are now, but for those that have a kind or a condition") {
@@ -528,7 +531,7 @@ TEST_SUITE("mappings") {
         CHECK(all.back() == map({n, p, q}, {k}, {cc, r, s}));
         CHECK(all.front() == map(n, k, cc));
         conv.tensorize(map({n, p, q}, {k}, {cc, r, s}), TensorInstruction::MMA);
-        CHECK(conv.dump_argument_list() == "Vars: c_r_s, k, n_p_q, __outermost");
+        CHECK(conv.dump_argument_list() == "Vars: c_r_s, n_p_q, k\n");
         const std::string json = Pipeline(c.o).schedule_as_json();
         const std::string cpp = Pipeline(c.o).schedule_as_cpp();
         CAPTURE(cpp);
