@@ -107,7 +107,7 @@ TEST_SUITE("errors of mappings") {
         const RDom r(0, 3, 0, 5, 0, 2, "r");
         scatter(2 * r.y + r.x, k) += cast<float>(a.in(r.y, r.z, 0)) * cast<float>(a.w(r.x, r.z, k));
         REFUSED(scatter.update().tensorize(map({r.y}, {r.x}, {r.z}), TensorInstruction::MMA),
-                "an element at (r$y*2 + r$x, k) may be written by several elements of D of "
+                "an element at (2 * r$y + r$x, k) may be written by several elements of D of "
                 "mma.m16n8k16.float32.float16; leave one of the loops that meet in an argument "
                 "around");
         scatter.update().tensorize(map(r.y, k, r.z), TensorInstruction::MMA);
