@@ -1,6 +1,7 @@
 #pragma once
 #include "base/target.h"
 #include "lang/location.h"
+#include "lang/mapping.h"
 #include "lang/rdom.h"
 #include "program/apply.h"
 #include <vector>
@@ -129,6 +130,13 @@ public:
     // One of these loops.
     Self &tensorize(V loop, const TensorInstruction &instruction, Location at = Here::current()) {
         detail::tensorize(self().scheduled(at), {loop}, instruction, at);
+        return self();
+    }
+    // The loops of each group are fused, and these become the loops of the instruction, with all
+    // other loops around: tensorize(map({n, p, q}, {k}, {c, r, s}), TensorInstruction::MMA).
+    Self &tensorize(const Mapping &mapping, const TensorInstruction &instruction,
+                    Location at = Here::current()) {
+        detail::tensorize(self().scheduled(at), mapping, instruction, at);
         return self();
     }
     // The order in which the blocks of two loops are begun: gpu_order(grouped(16)).
