@@ -184,6 +184,7 @@ private:
     void run_fork(const ir::Fork &s);
     void run_invoke(const ir::Invoke &s);
     void run_machine_op(const ir::MachineOp &s);
+    void run_cpu_tensor(const ir::MachineOp &s);
     void run_tensor_operation(const ir::MachineOp &s, const Tape &places);
     void begin_sums(const MemoryRef &accumulators, const std::vector<Held> &results);
     void go_on_with_sums(const Memory &accumulators);

@@ -7,6 +7,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/entry_checks.h"
 #include "lower/checks/touched_ranges.h"
+#include "lower/cpu/tensorize_cpu.h"
 #include "lower/finish/align_accesses.h"
 #include "lower/finish/inject_profiling.h"
 #include "lower/finish/inject_tracing.h"
@@ -119,6 +120,7 @@ constexpr Pass all_passes[] = {
     {"skip stages", skip_stages},  // after sliding: what a stage reads is final
     {"order blocks", order_blocks},
     {"drop unit dimensions", drop_unit_dimensions},
+    {"tensorize cpu", tensorize_cpu},  // before sharing, which is for the Tiles of warps
     {"share tiles", share_tiles},
     {"pipeline copies", pipeline_copies},  // after sharing: the threads are there
     {"fork async", fork_async},  // after folding, which decides whether threads take turns
