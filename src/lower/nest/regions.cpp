@@ -9,6 +9,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/nest/insertion_points.h"
+#include "lower/nest/scans.h"
 #include "lower/storage/production_path.h"
 #include "program/parameter.h"
 #include "program/transform_model.h"
@@ -356,6 +357,7 @@ std::vector<StageRegion> RegionInference::find_stage_regions(Symbol func, bool c
     if (!computed_here) cover_further_in(func, box);
     const bool enlarges = f.has_extern_definition() && is_asked(f) && may_enlarge(f, context);
     if (enlarges) box = enlarged(f, box);
+    include_beginning_of_scans(f, box);
     std::vector<StageRegion> found(f.stages.size());
     for (int s = int(f.stages.size()) - 1; s >= 0; s--) {
         found[size_t(s)] = bind(f, s, box, computed_here);
@@ -369,7 +371,7 @@ std::vector<StageRegion> RegionInference::find_stage_regions(Symbol func, bool c
 }
 
 // Elements of its own function that the stage reads must have been computed by the stages before
-// it.
+// it. Those that a scan reads before its region are already final.
 void RegionInference::include_own_reads(Symbol func, int stage, const StageRegion &region,
                                         Box &box) {
     for (const StageNestRef &nest : built.stages.at(func).at(size_t(stage))) {
@@ -377,8 +379,20 @@ void RegionInference::include_own_reads(Symbol func, int stage, const StageRegio
         const IntervalScope whole = nest->box_over(region.min, last);
         for (const StageCall &call : nest->calls) {
             if (call.callee != func) continue;
-            include(box, call_box(call, complete(whole, *nest, call.tested), *nest));
+            Box read = call_box(call, complete(whole, *nest, call.tested), *nest);
+            for (size_t d = 0; d < read.size(); d++) {
+                if (scan_along(nest->func, int(d))) read[d] = {region.min[d], region.max[d]};
+            }
+            include(box, read);
         }
+    }
+}
+
+// A point of a scan is made of all that are before it.
+void RegionInference::include_beginning_of_scans(const program::FunctionContents &f, Box &box) {
+    for (size_t d = 0; d < box.size(); d++) {
+        const std::optional<Scan> scan = scan_along(f, int(d));
+        if (scan) box[d].min = simplify(min(box[d].min, scan->first));
     }
 }
 
@@ -521,7 +535,10 @@ StageRegion RegionInference::bind(const program::FunctionContents &f, int stage,
         std::optional<int64_t> multiple = granularity(f, int(d));
         bool may_slide = computed_here && is_stored_outside(f) && multiple &&
                          (moves(box[d].min) || moves(box[d].max));
-        if (may_slide && *multiple == 1 && is_pure_in_all_stages(f, int(d)))
+        const auto works_in_order = [&] {
+            return is_pure_in_all_stages(f, int(d)) || scan_along(f, int(d));
+        };
+        if (may_slide && *multiple == 1 && works_in_order())
             sliding.emplace(min_symbol, max_symbol);
         if (!is_const(extent)) {
             check_coordinate(min_symbol, box[d].min);

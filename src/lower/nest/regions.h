@@ -171,6 +171,7 @@ private:
     StageRegion asked_of(const program::FunctionContents &extern_func);
     bool is_piece_of(const program::FunctionContents &f) const;
     Box enlarged(const program::FunctionContents &extern_func, const Box &needed);
+    static void include_beginning_of_scans(const program::FunctionContents &f, Box &box);
     void include_own_reads(Symbol func, int stage, const StageRegion &region, Box &box);
 
     InsertionPoint insertion_point;

@@ -20,8 +20,6 @@ using algebra::simplify;
 
 namespace {
 
-constexpr int64_t largest_fold = 1024;
-
 // Returns the factor by which the user wants a dimension to be folded; undefined: nothing.
 Expr wanted_factor(const Production &p, size_t d) {
     const StorageFold *fold = fold_of(p.storage.storage, d);
@@ -219,6 +217,20 @@ const StorageFold *fold_of(const StorageFacts &storage, size_t dim) {
 }
 
 std::vector<Fold> find_folds(const Production &production) { return FindFolds(production).find(); }
+
+bool goes_on_from_its_beginning(const Production &production, size_t dim) {
+    if (!production.computed.produced.in_stages) return false;
+    const ProductionPath &path = production.path;
+    const Slides slides(production);
+    const Expr begin = path.expand(production.range(dim).min);
+    for (size_t i = 0; i < path.entries.size(); i++) {
+        if (!path.entries[i].is_loop() || !path.repeats(i)) continue;
+        const std::optional<Slide> slide = slides.along(i);
+        if (slide && slide->kind == Slide::Kind::Forward && slide->dim == dim)
+            return slide->goes_on && !path.depends_on_loop(begin, i);
+    }
+    return false;
+}
 
 std::string why_not_folded(const Production &production, size_t dim) {
     const Symbol func = production.storage.func;
