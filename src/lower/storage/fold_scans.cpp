@@ -153,6 +153,12 @@ private:
                                 substitute(loop->name, loop->min, loop->body));
         in_first = first.touched;
         in_later = later.touched;
+        facts.between(loop->name, simplify(loop->min + 1), simplify(loop->min + loop->extent - 1));
+        for (Interval &i : in_later) {
+            for (Expr *end : {&i.min, &i.max}) {
+                if (end->defined()) *end = simplify(*end, facts);
+            }
+        }
         is_only_within = all.accesses == later.accesses;
         return is_only_within && traits_of(loop->loop_kind).is_in_order;
     }
@@ -171,8 +177,6 @@ private:
     }
 
     std::optional<int64_t> most_points(size_t d) const {
-        algebra::Facts facts;
-        facts.between(loop->name, loop->min, loop->min + loop->extent - 1);
         const auto points = [&](const Interval &i) {
             return algebra::constant_upper_bound(simplify(i.max - i.min + 1), facts);
         };
@@ -213,6 +217,7 @@ private:
     const Realize &realize;
     const For *loop = nullptr;
     std::vector<Interval> in_first, in_later;
+    algebra::Facts facts;  // of the iterations but the first
     bool is_only_within = false;
     std::unordered_map<size_t, std::optional<int64_t>> needed;  // points, by dimension
 };

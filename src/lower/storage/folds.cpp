@@ -142,6 +142,7 @@ private:
         const auto wanted = as_const_int(factor);
         const bool fit = most && wanted && *most <= *wanted;
         const Expr fits = fit ? const_true() : simplify(points <= factor);
+        if (!fit && goes_on_from_its_beginning(production, d)) return;
         Fold fold{d, factor, algebra::can_prove(fits) ? Expr() : fits, loop, v, points};
         if (!is_zero(fits)) {
             found[d] = fold;
@@ -226,8 +227,11 @@ bool goes_on_from_its_beginning(const Production &production, size_t dim) {
     for (size_t i = 0; i < path.entries.size(); i++) {
         if (!path.entries[i].is_loop() || !path.repeats(i)) continue;
         const std::optional<Slide> slide = slides.along(i);
-        if (slide && slide->kind == Slide::Kind::Forward && slide->dim == dim)
-            return slide->goes_on && !path.depends_on_loop(begin, i);
+        if (!slide || slide->kind != Slide::Kind::Forward || slide->dim != dim) continue;
+        const PathEntry &l = path.entries[i];
+        algebra::Facts facts;
+        facts.between(l.name, l.value, l.value + l.loop_extent - 1);
+        return !slide->is_rounded && !path.depends_on_loop(simplify(begin, facts), i);
     }
     return false;
 }
