@@ -9,7 +9,6 @@
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/nest/insertion_points.h"
-#include "lower/nest/scans.h"
 #include "lower/storage/production_path.h"
 #include "program/parameter.h"
 #include "program/transform_model.h"
@@ -493,6 +492,7 @@ void RegionInference::apply_bounds(const program::FunctionContents &f, Box &box,
 
 Expr RegionInference::bind(Symbol symbol, const Expr &value) {
     lets.push_back({symbol, value});
+    let_values[symbol] = value;
     moving[symbol] = moves(value);
     Expr known = fixed_value(value);
     if (known.defined()) fixed[symbol] = known;
@@ -539,7 +539,7 @@ StageRegion RegionInference::bind(const program::FunctionContents &f, int stage,
             return is_pure_in_all_stages(f, int(d)) || scan_along(f, int(d));
         };
         if (may_slide && *multiple == 1 && works_in_order())
-            sliding.emplace(min_symbol, max_symbol);
+            note_sliding(f, int(d), min_symbol, max_symbol, box[d]);
         if (!is_const(extent)) {
             check_coordinate(min_symbol, box[d].min);
             check_coordinate(max_symbol, box[d].max);
@@ -563,7 +563,8 @@ namespace {
 // what the first of them does.
 class BoxUnion {
 public:
-    BoxUnion(const std::vector<Binding> &lets, const std::unordered_map<Symbol, Symbol> &sliding) {
+    BoxUnion(const std::vector<Binding> &lets,
+             const std::unordered_map<Symbol, BuiltPipeline::Sliding> &sliding) {
         for (const auto &[symbol, value] : lets) {
             if (value.as<ir::Variable>() && !sliding.contains(symbol)) names[symbol] = value;
         }
