@@ -33,76 +33,81 @@ struct OnlineAttention {
         const Expr h_key = h / shape.group, place = b * keys + k;
         const auto exists = [&](const Expr &key) { return min(key, count - 1); };
         if (shape.causal) rb.where(rb * keys <= q);
-        transposed(k, b, d, h) = key(d, exists(place), h);
-        product(k, b, q, h) += query(rd, q, h) * transposed(k, b, rd, h_key);
+        transposed(q, d, h) = query(d, q, h);
+        product(q, k, b, h) += transposed(q, rd, h) * key(rd, exists(place), h_key);
         Expr seen = place < count;
         if (shape.causal) seen = seen && place <= q;
-        score(k, b, q, h) =
-            select(seen, product(k, b, q, h) * (1 / std::sqrt(float(size))), Float(32).min());
+        score(q, k, b, h) =
+            select(seen, product(q, k, b, h) * (1 / std::sqrt(float(size))), Float(32).min());
         // The largest score of all blocks up to this one, and the total of the weights so far,
         // which are relative to it.
-        block_largest(b, q, h) = Float(32).min();
-        block_largest(b, q, h) = max(block_largest(b, q, h), score(rk, b, q, h));
-        largest(b, q, h) = Float(32).min();
-        largest(r, q, h) = max(largest(r - 1, q, h), block_largest(r, q, h));
-        weight(k, b, q, h) = exp(score(k, b, q, h) - largest(b, q, h));
-        block_total(b, q, h) += weight(rk, b, q, h);
+        block_largest(q, b, h) = Float(32).min();
+        block_largest(q, b, h) = max(block_largest(q, b, h), score(q, rk, b, h));
+        largest(q, b, h) = Float(32).min();
+        largest(q, r, h) = max(largest(q, r - 1, h), block_largest(q, r, h));
+        weight(q, k, b, h) = exp(score(q, k, b, h) - largest(q, b, h));
+        block_total(q, b, h) += weight(q, rk, b, h);
         const auto left = [&](const Expr &b) {
-            return total(b - 1, q, h) * exp(largest(b - 1, q, h) - largest(b, q, h));
+            return total(q, b - 1, h) * exp(largest(q, b - 1, h) - largest(q, b, h));
         };
-        total(b, q, h) = 0.0f;
-        total(r, q, h) = left(r) + block_total(r, q, h);
+        total(q, b, h) = 0.0f;
+        total(q, r, h) = left(r) + block_total(q, r, h);
         // The mean of the values so far is made of that of those before and that of the block.
-        kept(b, q, h) = left(b) / total(b, q, h);
-        added(b, q, h) = 1 / total(b, q, h);
-        sum(d, b, q, h) += weight(rk, b, q, h) * value(d, exists(b * keys + rk), h_key);
+        kept(q, b, h) = left(b) / total(q, b, h);
+        added(q, b, h) = 1 / total(q, b, h);
+        sum(d, q, b, h) += weight(q, rk, b, h) * value(d, exists(b * keys + rk), h_key);
         mean(d, q, h) = 0.0f;
-        mean(d, q, h) = mean(d, q, h) * kept(rb, q, h) + sum(d, rb, q, h) * added(rb, q, h);
+        mean(d, q, h) = mean(d, q, h) * kept(q, rb, h) + sum(d, q, rb, h) * added(q, rb, h);
         output(d, q, h) = mean(d, q, h);
     }
 
-    // Schedules for at least 24 queries.
+    // Schedules for at least 48 queries: they are in the lanes of vectors, up to the weights.
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
-        const int width = (vector >= 16 ? 4 : 2) * vector, rows = 6;
+        const bool many = vector >= 16;  // registers, of which AVX-512 has 32
+        const int queries = 3 * vector, rows = 6;
         Var block("block");
         output.bound(d, 0, size)
-            .split(q, block, q, 4 * rows)
+            .split(q, block, q, many ? queries : 2 * queries)
             .parallel(block)
             .parallel(h)
             .vectorize(d, vector);
-        transposed.compute_at(output, h).vectorize(k, vector);
+        transposed.compute_at(output, block).vectorize(q, vector);
         mean.compute_at(output, block).vectorize(d, vector);
         mean.update().reorder(d, q, rb, h);
-        tile(mean.update(), d, rows, width, vector, TailStrategy::RoundUp);
+        tile(mean.update(), d, q, (many ? 4 : 2) * vector, rows, vector, TailStrategy::RoundUp);
         score.compute_at(mean, rb);
-        tile(score, k, rows, width, vector, TailStrategy::ShiftInwards);
-        sums_of_tile(product.compute_at(score, q), product.update(), k, rd, vector);
+        tile(score, q, k, queries, many ? 8 : 4, vector, TailStrategy::ShiftInwards);
+        in_registers(product.compute_at(score, k), product.update(), q, k, rd, vector);
+        weight.compute_at(mean, rb).vectorize(q, vector);
         for (Func f : {block_largest, block_total}) {
-            f.compute_at(mean, rb);
-            reduce_in_lanes(f, rk, keys, vector);
+            f.compute_at(mean, rb).vectorize(q, vector).unroll(q);
+            f.update().reorder(q, rk).vectorize(q, vector).unroll(q);
         }
-        for (Func f : {largest, total}) f.store_at(output, block).compute_at(mean, rb);
-        for (Func f : {kept, added}) f.compute_at(mean, rb);
-        weight.compute_at(mean, rb).vectorize(k, vector);
-        sums_of_tile(sum.compute_at(mean, q), sum.update(), d, rk, vector);
+        for (Func f : {largest, total}) {
+            f.store_at(output, block).compute_at(mean, rb).vectorize(q, vector);
+            f.update().vectorize(q, vector);
+        }
+        for (Func f : {kept, added}) f.compute_at(mean, rb).vectorize(q, vector);
+        in_registers(sum.compute_at(mean, q), sum.update(), d, q, rk, vector);
     }
 
 private:
     template<typename Scheduled>
-    void tile(Scheduled f, const Var &x, int rows, int width, int vector, TailStrategy tail) {
-        f.tile(x, q, xi, qi, width, rows, tail)
-            .reorder(xi, qi, q, x)
+    void tile(Scheduled f, const Var &x, const Var &y, int width, int height, int vector,
+              TailStrategy tail) {
+        f.tile(x, y, xi, yi, width, height, tail)
+            .reorder(xi, yi, y, x)
             .vectorize(xi, vector)
             .unroll(xi)
-            .unroll(qi);
+            .unroll(yi);
     }
-    void sums_of_tile(Func f, Stage update, const Var &x, const RVar &r, int vector) {
-        f.vectorize(x, vector).unroll(x).unroll(q);
-        update.reorder(x, q, r).vectorize(x, vector).unroll(x).unroll(q);
+    void in_registers(Func f, Stage update, const Var &x, const Var &y, const RVar &r, int vector) {
+        f.vectorize(x, vector).unroll(x).unroll(y);
+        update.reorder(x, y, r).vectorize(x, vector).unroll(x).unroll(y);
     }
 
-    Var xi{"xi"}, qi{"qi"};
+    Var xi{"xi"}, yi{"yi"};
 };
 
 }  // namespace tessera::apps
