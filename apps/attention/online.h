@@ -32,7 +32,6 @@ struct OnlineAttention {
           r(0, (count + shape.keys - 1) / shape.keys, "r"), size(shape.size), keys(shape.keys) {
         const Expr h_key = h / shape.group, place = b * keys + k;
         const auto exists = [&](const Expr &key) { return min(key, count - 1); };
-        if (shape.causal) rb.where(rb * keys <= q);
         transposed(q, d, h) = query(d, q, h);
         product(q, k, b, h) += transposed(q, rd, h) * key(rd, exists(place), h_key);
         Expr seen = place < count;
@@ -57,7 +56,8 @@ struct OnlineAttention {
         added(q, b, h) = 1 / total(q, b, h);
         sum(d, q, b, h) += weight(q, rk, b, h) * value(d, exists(b * keys + rk), h_key);
         mean(d, q, h) = 0.0f;
-        mean(d, q, h) = mean(d, q, h) * kept(q, rb, h) + sum(d, q, rb, h) * added(q, rb, h);
+        const Expr next = mean(d, q, h) * kept(q, rb, h) + sum(d, q, rb, h) * added(q, rb, h);
+        mean(d, q, h) = shape.causal ? select(rb * keys <= q, next, mean(d, q, h)) : next;
         output(d, q, h) = mean(d, q, h);
     }
 
