@@ -92,6 +92,8 @@ Value *KernelEmitter::asynchronous_call(const IntrinsicCall &c) {
         if (!has_async_copies) break;
         assembly(str("cp.async.wait_group ", constant(c.args[0]), ";"), "~{memory}", b.getVoidTy(),
                  {});
+        // Other units of the machine see what threads have copied and stored only after a fence.
+        if (has_readers) assembly("fence.proxy.async.shared::cta;", "~{memory}", b.getVoidTy(), {});
         break;
     case Intrinsic::barrier_init:
         with_barrier("mbarrier.init.shared.b64 [$0], 1;\n\tfence.mbarrier_init.release.cluster;");

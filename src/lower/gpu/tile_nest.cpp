@@ -18,8 +18,9 @@ namespace {
 
 class ReadNest final : public Visitor {
 public:
-    ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around)
-        : tiles(tiles), outermost(outermost), scope(around) {
+    ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around,
+             const IsZeroUnless &is_zero_unless)
+        : tiles(tiles), outermost(outermost), scope(around), is_zero_unless(is_zero_unless) {
         (*this)(Stmt(&outermost));
         if (!nest.stage) refuse("it has to be around one stage, in which there is one definition");
         nest.is_store = !tiles.contains(nest.stage->func);
@@ -48,7 +49,7 @@ private:
         (*this)(let.body);
     }
     void visit(const IfThenElse &branch) override {
-        condition = branch.condition;
+        condition = condition.defined() ? condition && branch.condition : branch.condition;
         Visitor::visit(branch);
     }
     void visit(const Atomic &atomic) override {
@@ -119,14 +120,26 @@ private:
         }
         if (nest.is_tensorized && !nest.sum)
             refuse("what is tensorized has a loop over what is summed");
-        if (nest.is_tensorized && condition.defined())
-            refuse(
-                str("what is tensorized has no conditions, such as those of a split that does not "
-                    "divide the sum; here it is done only if ",
-                    condition));
+        if (nest.is_tensorized && condition.defined() && !is_zero_without_condition())
+            refuse(str("what is tensorized has no conditions but those of a split that does not "
+                       "divide the sum, if both operands are staged by async() and ring_buffer(), "
+                       "which fills with zeros; here it is done only if ",
+                       condition));
         if (nest.is_tensorized && instruction != nest.instruction)
             refuse(str("instructions ", instruction->name, " are run by the iterations of ",
                        traits_of(instruction->threads).directive));
+    }
+    bool is_zero_without_condition() const {
+        bool all = !nest.stage->predicate.defined();
+        const Expr expanded = scope.expand(condition);
+        for_each_node(nest.stage->values[0], [&](const Call &c) {
+            if (tiles.contains(c.callee)) return;
+            std::vector<Expr> at;
+            for (const Expr &arg : c.args) at.push_back(scope.expand(arg));
+            const Expr element = c.with<&Call::args>(at);
+            all &= is_zero_unless(expanded, *element.as<Call>());
+        });
+        return all;
     }
     void check_sizes() const {
         for (const For *loop : nest.warps) {
@@ -192,6 +205,7 @@ private:
     bool is_atomic = false;
     Expr condition;  // of what is within; undefined: there is none
     LetScope scope;
+    const IsZeroUnless &is_zero_unless;
 };
 
 }  // namespace
@@ -221,8 +235,9 @@ TileDimensions tile_dimensions(const Realize &tile, const LetScope &around) {
     return {found[0], found[1]};
 }
 
-TileNest read_tile_nest(const Tiles &tiles, const For &outermost, const LetScope &around) {
-    return ReadNest(tiles, outermost, around).nest;
+TileNest read_tile_nest(const Tiles &tiles, const For &outermost, const LetScope &around,
+                        const IsZeroUnless &is_zero_unless) {
+    return ReadNest(tiles, outermost, around, is_zero_unless).nest;
 }
 
 }  // namespace tessera::lower
