@@ -113,22 +113,21 @@ Stmt StagedCopy::chunk(const std::vector<Expr> &at, const Expr &panel, int32_t e
         here[coordinates[0]] = in_box(by)[0];
         return store(substitute(here, is_copied ? source : value), in_panel(by), panel);
     };
-    Stmt s = over_all(LoopKind::Vectorized, element);
-    if (is_copied) s = MachineOp::make(MachineOpKind::copy_async, {}, s);
+    const Stmt zeros = over_all(LoopKind::Vectorized, zero);
+    const auto stored = [&](const Expr &wanted) {
+        Stmt s = over_all(LoopKind::Vectorized, element);
+        if (wanted.defined()) s = IfThenElse::make(wanted, s, zeros);
+        return is_copied ? MachineOp::make(MachineOpKind::copy_async, {}, s) : s;
+    };
     const Expr is_whole = whole(first, elements);
     const Expr copied_if =
         is_copied && condition.defined() ? simplify(substitute(values, condition)) : Expr();
-    if (elements == 1 || !has_partial(elements)) {
-        const Expr all = and_also(is_whole, copied_if);
-        return all.defined() ? IfThenElse::make(all, s, over_all(LoopKind::Vectorized, zero)) : s;
-    }
-    if (copied_if.defined())
-        s = IfThenElse::make(copied_if, s, over_all(LoopKind::Vectorized, zero));
-    return IfThenElse::make(is_whole, s, over_all(LoopKind::Serial, [&](const Expr &by) {
-                                const Stmt computed =
-                                    store(value_at(in_box(by)), in_panel(by), panel);
-                                return IfThenElse::make(whole(in_box(by), 1), computed, zero(by));
-                            }));
+    if (elements == 1 || !has_partial(elements)) return stored(and_also(is_whole, copied_if));
+    const Stmt one_by_one = over_all(LoopKind::Serial, [&](const Expr &by) {
+        const Stmt computed = store(value_at(in_box(by)), in_panel(by), panel);
+        return IfThenElse::make(whole(in_box(by), 1), computed, zero(by));
+    });
+    return IfThenElse::make(is_whole, stored(copied_if), one_by_one);
 }
 
 Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
