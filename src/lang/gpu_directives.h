@@ -3,25 +3,11 @@
 #include "lang/location.h"
 #include "lang/mapping.h"
 #include "lang/rdom.h"
+#include "lang/tensor_instruction.h"
 #include "program/apply.h"
 #include <vector>
 
 namespace tessera {
-
-// Names an instruction, or a family of which the one is taken that fits the types. MMA: mma.sync,
-// of one warp, from capability 8.0 on; WGMMA: wgmma, of a warpgroup, of capability 9.0.
-class TensorInstruction {
-public:
-    explicit TensorInstruction(std::string name) : its_name(std::move(name)) {}
-    const std::string &name() const { return its_name; }
-    bool operator==(const TensorInstruction &) const = default;
-
-    static const TensorInstruction MMA, WGMMA;
-
-private:
-    std::string its_name;
-};
-inline const TensorInstruction TensorInstruction::MMA{"mma"}, TensorInstruction::WGMMA{"wgmma"};
 
 // An order of the blocks of a kernel: see gpu_order.
 struct GPUOrder {

@@ -1,4 +1,5 @@
 #include "lang/mapping.h"
+#include "ir/cpu_instructions.h"
 #include "lang/func.h"
 
 namespace tessera {
@@ -6,22 +7,18 @@ namespace {
 
 // The instructions of that name or family, those that are tried first in front.
 std::vector<ir::Instruction> instructions_of(const TensorInstruction &wanted) {
-    std::vector<ir::Instruction> all;
-    for (const Type type : {Float(16), BFloat(16)}) {
-        for (const ir::Instruction &i :
-             {ir::mma_m16n8k16(type), ir::wgmma_m64k16(type, 8, {}, {})}) {
-            const bool is_of_family = i.name.starts_with(wanted.name() + ".");
-            if (i.name == wanted.name() || is_of_family) all.push_back(i);
-        }
-    }
+    constexpr int64_t fewest_columns = 8;  // where their number can be chosen
+    std::vector<ir::Instruction> all = ir::instructions_named(wanted.name(), fewest_columns);
+    for (const ir::CpuInstruction *i : ir::cpu_instructions_called(wanted.name()))
+        all.push_back(i->instruction());
     return all;
 }
 
 std::vector<ir::Instruction> known_instructions(const TensorInstruction &wanted, Location at) {
     std::vector<ir::Instruction> all = instructions_of(wanted);
     if (!all.empty()) return all;
-    throw CompileError(at, str("there is no instruction ", wanted.name(),
-                               "; take TensorInstruction::MMA or WGMMA"));
+    throw CompileError(at, str("there is no instruction ", wanted.name(), "; the families are ",
+                               join(ir::instruction_names())));
 }
 
 std::vector<Mapping> of_language(const program::Definition &d,
