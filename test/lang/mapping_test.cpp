@@ -258,7 +258,7 @@ TEST_SUITE("mappings") {
               Counts(21, 21));
         Case on_warps = c1d();
         CHECK(run_all<float16_t>(on_warps, {5, 9, 4}, {7, 2, 4}, {3, 2, 9},
-                                 ir::mma_m16n8k16(Float(16))) == Counts(9, 9));
+                                 ir::mma_m16n8(16, Float(32), Float(16), Float(16))) == Counts(9, 9));
     }
     TEST_CASE("a transposed convolution is written once by no loops that meet in an argument") {
         Case c = scatter();
@@ -324,7 +324,11 @@ TEST_SUITE("mappings") {
         CHECK(printed(possible_mappings(other, TensorInstruction::WGMMA, {.either_order = true})) ==
               "map({n}, {m}, {r$x})\nmap({m}, {n}, {r$x})\n");
         half(n, m) += c.x(r, m) * c.w(n, r);
-        CHECK(possible_mappings(half, TensorInstruction::MMA).empty());
+        CHECK(printed(possible_mappings(half, TensorInstruction::MMA)) ==
+              "map({n}, {m}, {r$x})\n");
+        Func single("single");
+        single(n, m) += cast<float>(c.x(r, m) * c.w(n, r));
+        CHECK(possible_mappings(single, TensorInstruction::MMA).empty());
         own(n, m) = 0.0f;
         own(n, r) = own(n, r - 1) + times(c.x(r, r), c.w(n, r));
         CHECK(possible_mappings(own, TensorInstruction::MMA).empty());
@@ -359,7 +363,7 @@ TEST_SUITE("mappings") {
         CHECK(cpp.find("RVar") < cpp.find("r_s"));
         CHECK(cpp.find("Var p_q(") != cpp.npos);
         CHECK(cpp.find("RVar r_s(") != cpp.npos);
-        CHECK(cpp.find(".tensorize(n_p_q, TensorInstruction(\"mma\"))") != cpp.npos);
+        CHECK(cpp.find(".tensorize(n_p_q, TensorInstruction::MMA)") != cpp.npos);
         Case again = c2d();
         Pipeline(again.o).apply_schedule(json);
         CHECK(Pipeline(again.o).schedule_as_json() == json);
