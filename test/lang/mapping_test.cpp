@@ -325,7 +325,7 @@ TEST_SUITE("mappings") {
               "map({n}, {m}, {r$x})\nmap({m}, {n}, {r$x})\n");
         half(n, m) += c.x(r, m) * c.w(n, r);
         CHECK(printed(possible_mappings(half, TensorInstruction::MMA)) ==
-              "map({n}, {m}, {r$x})\n");
+              "map({m}, {n}, {r$x})\n");
         Func single("single");
         single(n, m) += cast<float>(c.x(r, m) * c.w(n, r));
         CHECK(possible_mappings(single, TensorInstruction::MMA).empty());
