@@ -374,6 +374,7 @@ TEST_SUITE("tensor cores") {
         };
         const auto has = [](const std::string &message, const std::string &part) {
             CAPTURE(message);
+            CAPTURE(part);
             CHECK(message.find("tensor_test.cpp:") == 0);
             CHECK(message.find(part) != std::string::npos);
         };
