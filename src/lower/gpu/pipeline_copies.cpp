@@ -223,6 +223,7 @@ private:
 
     // What the machine copies by itself counts its bytes; what threads do has a group each.
     void add(const StagedCopy &copy, const std::unordered_set<Symbol> &of_kernel) {
+        if (accumulators.defined()) copy.check_rows_for_wgmma();
         if (!accumulators.defined() || !copy.is_by_tiles(of_kernel)) {
             of_threads.push_back(copy.by_threads(threads_of(parts.rest)));
             return;
