@@ -223,6 +223,7 @@ private:
 
     // What the machine copies by itself counts its bytes; what threads do has a group each.
     void add(const StagedCopy &copy, const std::unordered_set<Symbol> &of_kernel) {
+        if (accumulators.defined()) copy.check_rows_for_wgmma();
         if (!accumulators.defined() || !copy.is_by_tiles(of_kernel)) {
             of_threads.push_back(copy.by_threads(threads_of(parts.rest)));
             return;
@@ -256,6 +257,11 @@ private:
     Stmt wait_for_sums(int32_t but) const {
         return evaluate(Intrinsic::tensor_wait, {but, accumulators});
     }
+    // The loop, if it has iterations: a path around it to the wait would move the sums meanwhile.
+    Stmt until_done(const Stmt &body) const {
+        const Stmt s = Block::make(loop.with<&For::body>(body), wait_for_sums(0));
+        return as_const_int(loop.extent) ? s : IfThenElse::make(0 < loop.extent, s);
+    }
     // Around what uses the barriers.
     Stmt with_barriers(const Stmt &s) const {
         // No other storage takes its memory, where a barrier is one to the end.
@@ -268,10 +274,9 @@ private:
         const Stmt body = Block::make({wait_for_machine(), parts.rest, wait_for_sums(1),
                                        evaluate(Intrinsic::gpu_barrier),
                                        begin(copies, simplify(iteration() + ahead()))});
-        return with_barriers(
-            Block::make({of_all_slots(Intrinsic::barrier_init), before(copies, Stmt()),
-                         evaluate(Intrinsic::gpu_barrier), loop.with<&For::body>(body),
-                         wait_for_sums(0), is_repeated ? end() : Stmt()}));
+        return with_barriers(Block::make({of_all_slots(Intrinsic::barrier_init),
+                                          before(copies, Stmt()), evaluate(Intrinsic::gpu_barrier),
+                                          until_done(body), is_repeated ? end() : Stmt()}));
     }
     // Threads copy or compute for instructions wgmma, which go on in the next iteration if there
     // are enough slots: what is begun then goes to the slot of the iteration before the last one.
@@ -291,8 +296,7 @@ private:
         const Stmt s = Block::make({has_tiles ? of_all_slots(Intrinsic::barrier_init) : meet,
                                     before(copies, commit, before_this),
                                     has_tiles ? evaluate(Intrinsic::gpu_barrier) : Stmt(),
-                                    loop.with<&For::body>(body), wait_for_sums(0),
-                                    has_tiles && is_repeated ? end() : Stmt()});
+                                    until_done(body), has_tiles && is_repeated ? end() : Stmt()});
         return has_tiles ? with_barriers(s) : s;
     }
     Stmt end() const {

@@ -187,6 +187,12 @@ int64_t StagedCopy::bytes() const {
     return all;
 }
 
+void StagedCopy::check_rows_for_wgmma() const {
+    const int64_t of_row = int64_t(extents[0]) * ring.types[0].bytes();
+    if (is_operand(ring) && of_row % panel_bytes != 0)
+        refuse(str("for wgmma a row has a multiple of ", panel_bytes, " bytes; it has ", of_row));
+}
+
 // Within the production, and the lets around it.
 Stmt StagedCopy::around(const Stmt &s) const { return produce->with<&ProducerConsumer::body>(s); }
 

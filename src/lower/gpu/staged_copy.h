@@ -29,6 +29,8 @@ public:
     StagedCopy(const ir::Realize &ring, const ir::Stmt &production, const Realizations &storage);
 
     int64_t bytes() const;
+    // CompileError if instructions read it, and its rows are not as wgmma wants them.
+    void check_rows_for_wgmma() const;
     // Returns true if the element at these coordinates of the box, in terms of what is around the
     // production, is zero wherever the condition does not hold.
     bool is_zero_unless(const ir::Expr &condition, const std::vector<ir::Expr> &at,
