@@ -48,8 +48,8 @@ double number_of_sum(Type type, Word word) {
 // The instructions of one operation.
 class RunCpuTensor {
 public:
-    RunCpuTensor(SharedState &shared, int task, const CpuTensorOperation &t)
-        : shared(shared), task(task), t(t), instruction(t.row().instruction()) {}
+    RunCpuTensor(SharedState &shared, int task, const Instruction &instruction)
+        : shared(shared), task(task), instruction(instruction) {}
 
     // The memory of the sums is that of the Tile, or a copy.
     void multiply(std::vector<Held> &sums, const OperandInRows &a, const OperandInRows &b,
@@ -97,8 +97,7 @@ private:
 
     SharedState &shared;
     const int task;
-    const CpuTensorOperation &t;
-    const Instruction instruction;
+    const Instruction &instruction;
 };
 
 }  // namespace
@@ -134,7 +133,10 @@ void StatementRun::run_cpu_tensor(const MachineOp &s) {
         return sums;
     };
     std::vector<Held> sums = take_sums();
-    RunCpuTensor machine(shared, frame.task, t);
+    // What has run is remembered by its nodes, which have to stay.
+    const auto instruction = shared.cpu_instructions.try_emplace(t.instruction).first;
+    if (instruction->second.operands.empty()) instruction->second = t.row().instruction();
+    RunCpuTensor machine(shared, frame.task, instruction->second);
     for (int64_t k = 0; k < t.k_steps(); k++) {
         for (int64_t i = 0; i < t.row_steps(); i++) {
             for (int64_t j = 0; j < t.column_steps(); j++)
