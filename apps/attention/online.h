@@ -63,6 +63,7 @@ struct OnlineAttention {
 
     // Schedules for at least 48 queries: they are in the lanes of vectors, up to the weights.
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         const bool many = vector >= 16;  // registers, of which AVX-512 has 32
         const int queries = 3 * vector, rows = 6;
@@ -93,6 +94,42 @@ struct OnlineAttention {
     }
 
 private:
+    // A block has 16 queries, and the scores and weights of one block of keys in its memory.
+    void schedule_for_gpu() {
+        Var block("block"), dt("dt"), kt("kt");
+        output.bound(d, 0, size)
+            .split(q, block, q, 16, TailStrategy::GuardWithIf)
+            .split(d, dt, d, 4)
+            .reorder(d, dt, q, block, h)
+            .vectorize(d)
+            .gpu_blocks(block, h)
+            .gpu_threads(dt, q);
+        transposed.compute_at(output, block)
+            .split(d, dt, d, 4)
+            .reorder(d, q, dt)
+            .gpu_threads(q, dt);
+        mean.compute_at(output, block).split(d, dt, d, 4).reorder(d, dt, q).vectorize(d);
+        mean.gpu_threads(dt, q);
+        mean.update().split(d, dt, d, 4).reorder(d, dt, q, rb, h).vectorize(d).gpu_threads(dt, q);
+        for (Func f : {score, weight}) {
+            f.compute_at(mean, rb).split(k, kt, k, 4).reorder(k, q, kt, b).unroll(k);
+            f.gpu_threads(q, kt);
+        }
+        product.compute_at(score, q).unroll(k);
+        product.update().reorder(k, rd).unroll(k);
+        for (Func f : {block_largest, block_total}) {
+            f.compute_at(mean, rb).gpu_threads(q);
+            f.update().reorder(rk, q).gpu_threads(q);
+        }
+        for (Func f : {largest, total}) {
+            f.store_at(output, block).compute_at(mean, rb).gpu_threads(q);
+            f.update().gpu_threads(q);
+        }
+        for (Func f : {kept, added}) f.compute_at(mean, rb).gpu_threads(q);
+        sum.compute_at(mean, dt).vectorize(d);
+        sum.update().reorder(d, rk).vectorize(d);
+    }
+
     template<typename Scheduled>
     void tile(Scheduled f, const Var &x, const Var &y, int width, int height, int vector,
               TailStrategy tail) {

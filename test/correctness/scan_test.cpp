@@ -188,6 +188,38 @@ TEST_SUITE("scans in the loop of what reads them") {
     }
 }
 
+TEST_SUITE("what scans read") {
+    TEST_CASE("dimensions in which nothing slides are read as far as they are needed") {
+        ImageParam in(Int(32), 2, "in");
+        Func s("s"), m("m"), o("o"), out("out");
+        Var xi("xi"), block("block");
+        RDom r(0, 10, "r"), a(0, 10, "a");
+        s(x, k) = in(x, k) * 3;
+        m(x, k) = 0;
+        m(x, a) = max(m(x, a - 1), s(x, a));
+        o(x) = 0;
+        o(x) = o(x) * 2 + m(x, r) - m(x, r - 1);
+        out(x) = o(x);
+        out.split(x, block, x, 12, TailStrategy::ShiftInwards);
+        o.compute_at(out, block).update().reorder(x, r);
+        m.store_at(out, block).compute_at(o, r);
+        s.compute_at(o, r).split(x, x, xi, 4, TailStrategy::ShiftInwards).vectorize(xi);
+        Buffer<int> image(30, 10);  // has nothing beyond what is read
+        image.for_each_element([&](int i, int j) { image(i, j) = i * j % 7; });
+        in.set(image);
+        Lowered l(out);
+        l.check<int>({30}, [&](int i) {
+            int sum = 0, top = 0;
+            for (int j = 0; j < 10; j++) {
+                const int before = top;
+                top = std::max(top, 3 * image(i, j));
+                sum = sum * 2 + top - before;
+            }
+            return sum;
+        });
+    }
+}
+
 TEST_SUITE("updates that are no scans") {
     // Returns the values' check of a program whose updates do not slide.
     void stays_whole(Func m, const RDom &r) {
