@@ -61,6 +61,7 @@
 #include "lower/program_context.h"
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/storage/flatten_storage.h"
+#include "lower/storage/fold_scans.h"
 #include "lower/storage/fold_storage.h"
 #include "lower/storage/fork_async.h"
 #include "lower/storage/free_early.h"
@@ -114,6 +115,7 @@ constexpr Pass all_passes[] = {
     {"check gpu loops", check_gpu_loops},
     {"fold storage", fold_storage},  // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
+    {"fold scans", fold_scans},  // after sliding: what an iteration computes is only what is new
     {"simplify kernels", simplify_kernels},
     {"hoist rings", hoist_rings},
     {"ring buffers", add_ring_buffers},
