@@ -107,7 +107,7 @@ bool StagedCopy::is_misaligned() const {
 }
 
 bool StagedCopy::is_by_tiles(const std::unordered_set<Symbol> &of_kernel) const {
-    if (!source.defined() || condition.defined() || !is_in_panels()) return false;
+    if (!source.defined() || condition.defined()) return false;
     const size_t rank = source.as<Call>()->args.size();
     const bool fits =
         rank >= 2 && rank <= most_rank && extents[0] * ring.types[0].bytes() % bytes_of_panel == 0;
@@ -156,18 +156,27 @@ Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> 
     const Expr tensor_map = map(dimensions);
     const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
     const std::vector<Expr> &min = sample.as<Call>()->args;
-    const Symbol panel = Symbol::fresh("panel"), x = Symbol::fresh("x"), y = Symbol::fresh("y");
+    const Symbol panel = Symbol::fresh("panel");
     const Expr number = int32_variable(panel);
-    const Expr to =
-        call(Handle(), Intrinsic::address_of,
-             {Call::make(ring.types[0], ring.func, CallKind::Func, 0, {0, 0, number, slot})});
-    const std::vector<Expr> at = {int32_variable(x), int32_variable(y)};
-    const std::vector<Expr> in_box = {number * of_panel + at[0], at[1]};
-    Stmt element = store(value_at(in_box), at, number);
+    std::vector<Symbol> names;
+    std::vector<Expr> at, first;
+    for (size_t d = 0; d < extents.size(); d++) {
+        names.push_back(Symbol::fresh("box"));
+        at.push_back(int32_variable(names.back()));
+        first.emplace_back(0);
+    }
+    std::vector<Expr> in_box = at;
+    in_box[0] = number * of_panel + at[0];
+    Stmt box = store(value_at(in_box), at, number);
     if (const Expr is_whole = whole(in_box, 1); is_whole.defined())
-        element = IfThenElse::make(is_whole, element, store(make_zero(ring.types[0]), at, number));
-    const Stmt row = For::make(x, 0, of_panel, LoopKind::Serial, Partition::Never, element);
-    const Stmt box = For::make(y, 0, extents[1], LoopKind::Serial, Partition::Never, row);
+        box = IfThenElse::make(is_whole, box, store(make_zero(ring.types[0]), at, number));
+    for (size_t d = 0; d < extents.size(); d++)
+        box = For::make(names[d], 0, d == 0 ? of_panel : extents[d], LoopKind::Serial,
+                        Partition::Never, box);
+    first.push_back(number);
+    first.push_back(slot);
+    const Expr to = call(Handle(), Intrinsic::address_of,
+                         {Call::make(ring.types[0], ring.func, CallKind::Func, 0, first)});
     std::vector<Expr> operands = {to, barrier, tensor_map};
     for (size_t i = 0; i < dimensions.size(); i++) {
         const Expr &first = dimensions[i].first;

@@ -61,7 +61,6 @@ private:
     bool has_partial(int32_t elements) const;
 
     ir::Expr value_at(const std::vector<ir::Expr> &at) const;
-    bool is_in_panels() const { return extents.size() == 2; }
     ir::Expr whole(const std::vector<ir::Expr> &at, int32_t elements) const;
     ir::Stmt store(const ir::Expr &value, std::vector<ir::Expr> at, const ir::Expr &panel) const;
     ir::Stmt chunk(const std::vector<ir::Expr> &at, const ir::Expr &panel, int32_t elements,
