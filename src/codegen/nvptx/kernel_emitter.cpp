@@ -113,11 +113,13 @@ bool wants_room_for_warps(const LoweredFunction &kernel) {
     return bytes >= many && bytes < too_many && !has_tensor_instructions(kernel);
 }
 
-// So many blocks are to have room on a multiprocessor; 0: the schedule does not say.
+// So many blocks are to have room on a multiprocessor; 0: the schedule does not say. Roles change
+// numbers of registers, so that ptxas has to know how many a thread begins with.
 int resident_blocks(const LoweredFunction &kernel) {
     int blocks = 0;
-    for_each_node(kernel.body,
-                  [&](const For &loop) { blocks = std::max(blocks, loop.origin.resident_blocks); });
+    for_each_node(kernel.body, [&](const For &loop) {
+        blocks = std::max({blocks, loop.origin.resident_blocks, int(loop.origin.roles.any())});
+    });
     return blocks;
 }
 

@@ -27,6 +27,18 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 // bytes; the copy of k + n - 1 then comes after the use of k, whose instructions go on in the next
 // iteration.
 //
+// If the warps of the kernel have roles (warp_specialize), a producer begins copies into slots that
+// are empty, and consumers arrive where they are done with one (warp_roles.h):
+//
+//     if gpu_is_producer():                           else:
+//       for k in [0, +m):                             for k in [0, +m):
+//         wait until slot k % n is empty                wait until slot k % n is full
+//         begin the copy of k                           use slot k % n
+//                                                       slot (k - 1) % n is empty
+//
+// Iterations are counted through all loops of the block around, so that copies run on into its next
+// tile.
+//
 // A buffer's rows are split into panels of 128 bytes, one panel after the other.
 //
 // Storage in GPUSharedAsync without a ring buffer, which is only copied from memory of the device,
