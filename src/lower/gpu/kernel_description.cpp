@@ -33,10 +33,9 @@ private:
     // The threads that run an instruction together are a warp, or a warpgroup, of
     // the machine.
     void visit(const MachineOp &op) override {
-        const bool is_tensor = is_tensor_operation(op.op);
-        if (is_tensor || op.op == MachineOpKind::store_quads)
-            together = std::max(together, threads_of_warp);
-        if (is_tensor && TensorOperation::of(op).is_wgmma) together = threads_of_warpgroup;
+        if (is_tensor_operation(op.op))
+            together = std::max<int64_t>(together, TensorOperation::of(op).instruction.threads);
+        if (op.op == MachineOpKind::store_quads) together = std::max(together, threads_of_warp);
         Visitor::visit(op);
     }
     void visit(const IfThenElse &branch) override {

@@ -6,7 +6,7 @@
 
 namespace tessera::lower {
 
-constexpr int64_t threads_of_warp = 32, threads_of_warpgroup = 128;
+constexpr int64_t threads_of_warp = 32;
 
 // What is known of a kernel before its loops over threads become one nest,
 // found once.
