@@ -172,6 +172,14 @@ template<typename C> void define_gpu_directives(nb::class_<C> &c) {
             [](C &s, const ExprLike &blocks) -> C & { return s.persistent(blocks, here()); },
             "blocks"_a = 1, same, docs::gpu::persistent)
         .def(
+            "warp_specialize",
+            [](C &s, const ExprLike &producer_registers,
+               const ExprLike &consumer_registers) -> C & {
+                return s.warp_specialize(producer_registers, consumer_registers, here());
+            },
+            "producer_registers"_a = 0, "consumer_registers"_a = 0, same,
+            docs::gpu::warp_specialize)
+        .def(
             "tensorize",
             [](C &s, nb::args loops, const TensorInstruction &instruction) -> C & {
                 if (loops.size() == 1 && nb::isinstance<Mapping>(loops[0]))

@@ -140,13 +140,43 @@ void StatementRun::wait_for_copies(size_t but) {
 
 void StatementRun::wait_for_phase(CopyBarrier &barrier, bool is_odd) {
     const auto is_over = [&] { return barrier.phases % 2 != int64_t(is_odd); };
-    shared.coroutines.wait_until([&] { return is_over() || !barrier.pending.empty(); },
-                                 "a copy that nobody has begun");
-    if (is_over()) return;
+    const auto has_copies = [&] { return !barrier.pending.empty(); };
+    shared.coroutines.wait_until([&] { return is_over() || has_copies(); },
+                                 "a copy that nobody has begun, or threads that do not arrive");
+    if (is_over()) {
+        // What others have done before they arrived is done.
+        if (barrier.warps_arrive) frame.task = new_phase_of_thread();
+        return;
+    }
     for (const PendingStore &s : barrier.pending.front())
         s.memory->end_copy(s.index, s.word, s.poison);
     barrier.pending.pop_front();
     barrier.phases++;
+}
+
+// The threads of a warp arrive together. Others go on at once, so that they overwrite what this one
+// still reads.
+void StatementRun::arrive(CopyBarrier &barrier) {
+    constexpr int64_t warp = 32;
+    barrier.warps_arrive = true;
+    if (++barrier.arrived == warp * barrier.arrivals) {
+        barrier.arrived = 0;
+        barrier.phases++;
+    }
+    bool was_asked = false;
+    shared.coroutines.wait_until([&] { return std::exchange(was_asked, true); }, "nothing");
+}
+
+// A task that comes after all that other threads have done.
+int StatementRun::new_phase_of_thread() {
+    return shared.tasks.new_task(own_block().task, shared.tasks.new_loop());
+}
+
+// Begins a phase of copies that the barrier waits for.
+void StatementRun::expect_copies(CopyBarrier &barrier) {
+    if (!barrier.pending.empty())
+        throw RuntimeError("a barrier expects copies, and those before have not been waited for");
+    barrier.pending.emplace_back();
 }
 
 // Returns false if it is none.
@@ -162,8 +192,10 @@ bool StatementRun::asynchronous_intrinsic(const IntrinsicCall &node, Operands op
         if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
         if (!frame.block->barriers.try_emplace(operands[0]->word()).second)
             throw RuntimeError("a barrier is initialized twice");
+        if (operands.size() > 1) copy_barrier(operands[0]->word()).arrivals = operands[1]->as_int();
         break;
-    case Intrinsic::barrier_expect: copy_barrier(operands[0]->word()).pending.emplace_back(); break;
+    case Intrinsic::barrier_expect: expect_copies(copy_barrier(operands[0]->word())); break;
+    case Intrinsic::barrier_arrive: arrive(copy_barrier(operands[0]->word())); break;
     case Intrinsic::barrier_wait:
         wait_for_phase(copy_barrier(operands[0]->word()), operands[1]->as_int() != 0);
         break;

@@ -158,6 +158,7 @@ bool has_tensor_operation(const Stmt &s) {
 }
 bool has_barrier(const Stmt &s) {
     return has_tensor_operation(s) || has(Intrinsic::gpu_barrier, s) || has_rows(s) ||
+           has(Intrinsic::gpu_role_barrier, s) || has(Intrinsic::barrier_arrive, s) ||
            meets_in_cluster(s);
 }
 
@@ -322,6 +323,16 @@ void StatementRun::meet(const IntrinsicCall &barrier) {
         wait_for(own_row(), barrier, "a barrier of a row of lanes");
     else
         wait_for(own_row(), barrier, "a shuffle of a row of lanes");
+}
+
+// Waits for all other threads that have a role.
+void StatementRun::meet_in_role(const IntrinsicCall &barrier, int64_t number, int64_t threads) {
+    if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
+    ThreadTeam &role = frame.block->roles[number];
+    role.threads = threads;
+    if (role.waiting == 0 && role.meetings == 0) role.task = own_block().task;
+    wait_for(role, barrier, "a barrier of the threads of a role");
+    frame.task = shared.tasks.new_task(role.task, role.phase);
 }
 
 // The lanes of a row show one another their values. Others run the same instructions meanwhile:

@@ -33,8 +33,11 @@ struct PendingStore {
 };
 using PendingStores = std::vector<PendingStore>;
 
-// A barrier that waits for what copies.
+// A barrier that waits for arrivals, and for what copies.
 struct CopyBarrier {
+    int64_t arrivals = 1;               // of a phase: expectations, and whole warps
+    int64_t arrived = 0;                // threads of warps, since the last phase has ended
+    bool warps_arrive = false;          // and not only who expects copies
     int64_t phases = 0;                 // that have ended
     std::deque<PendingStores> pending;  // of the phases that have begun
 };
@@ -54,6 +57,7 @@ struct ThreadBlock {
     ThreadTeam all;
     bool has_rows = false;
     std::vector<ThreadTeam> rows;
+    std::map<int64_t, ThreadTeam> roles;  // by the numbers of their barriers
     std::array<int64_t, 3> shape = {1, 1, 1};
     std::unordered_map<Word, CopyBarrier> barriers;  // by their places
     // Those at which not all threads have arrived yet, by the number of the warp or warpgroup.
@@ -173,6 +177,10 @@ private:
     void cluster_load(const ir::IntrinsicCall &node, Operands operands, Value &result);
     ThreadTeam &own_block();
     ThreadTeam &own_row();
+    void meet_in_role(const ir::IntrinsicCall &barrier, int64_t number, int64_t threads);
+    void arrive(CopyBarrier &barrier);
+    void expect_copies(CopyBarrier &barrier);
+    int new_phase_of_thread();
     void begin_task();
     void run_acquire(const ir::Acquire &s);
     void run_store(const ir::Store &s);

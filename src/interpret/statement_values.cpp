@@ -205,6 +205,10 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
     case Intrinsic::gpu_barrier:
     case Intrinsic::gpu_warp_barrier:
     case Intrinsic::gpu_cluster_barrier: meet(node); return result.assign(0);
+    case Intrinsic::gpu_role_barrier:
+        meet_in_role(node, operands[0]->as_int(), operands[1]->as_int());
+        return result.assign(0);
+    case Intrinsic::gpu_set_registers: return result.assign(0);
     case Intrinsic::cluster_load: return cluster_load(node, operands, result);
     case Intrinsic::shuffle_lanes: return shuffle(node, operands, result);
     case Intrinsic::gpu_processors: return result.assign(3);  // few, so that blocks take turns

@@ -21,6 +21,22 @@ struct Range {
 };
 using Region = std::vector<Range>;
 
+// The roles of a kernel's warps. Without roles, all threads do everything; with them, `producers`
+// threads more than the others need copy ahead what the others, the consumers, use.
+struct WarpRoles {
+    int producers = 0;  // a warp or a warpgroup; 0: there are no roles
+    // Of each thread of a role; 0: as many as the threads of one kernel have.
+    int producer_registers = 0, consumer_registers = 0;
+    Location written;
+    bool any() const { return producers > 0; }
+    friend bool operator==(const WarpRoles &a, const WarpRoles &b) {
+        return a.producers == b.producers && a.producer_registers == b.producer_registers &&
+               a.consumer_registers == b.consumer_registers;
+    }
+    using Fields = FieldList<&WarpRoles::producers, &WarpRoles::producer_registers,
+                             &WarpRoles::consumer_registers>;
+};
+
 // Identifies the user's loop that a loop is: the one over `var` of a stage of `func`.
 struct LoopOrigin {
     Symbol func, var;  // undefined: lowering has made the loop
@@ -33,11 +49,12 @@ struct LoopOrigin {
     // there are.
     int block_group = 0, blocks_per_processor = 0;
     int resident_blocks = 0;  // that have room on a multiprocessor at least; 0: nobody says
+    WarpRoles roles;          // of a kernel, on its loops over blocks
     bool known() const { return func.defined(); }
-    using Fields =
-        FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
-                  &LoopOrigin::is_reduction, &LoopOrigin::instruction, &LoopOrigin::block_group,
-                  &LoopOrigin::blocks_per_processor, &LoopOrigin::resident_blocks>;
+    using Fields = FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
+                             &LoopOrigin::is_reduction, &LoopOrigin::instruction,
+                             &LoopOrigin::block_group, &LoopOrigin::blocks_per_processor,
+                             &LoopOrigin::resident_blocks, &LoopOrigin::roles>;
 };
 
 // The buffers whose elements the body of a loop reads and writes past the caches. A loop without an

@@ -100,6 +100,13 @@ namespace tessera::ir {
     X(gpu_warp_barrier, 1, false)  /* int32: likewise the lanes of a row, the threads of a block   \
                                       that differ in x alone, which has so many: a power of two up \
                                       to 32 */                                                     \
+    X(gpu_role_barrier, 2, false)  /* int32: likewise so many threads of a block, whole warps of a \
+                                      role; the number of the barrier, from 1 on, and of threads */\
+    X(gpu_is_producer, 0, false)   /* bool: whether this thread has the role that copies ahead for \
+                                      the others (WarpRoles); before the threads of a kernel are  \
+                                      one nest of loops */                                         \
+    X(gpu_set_registers, 2, false) /* int32: how many registers each thread of this warpgroup has \
+                                      from here on; whether they are more than before */           \
     X(shuffle_lanes, 3, false)     /* value, lane, number of the lanes of a row: the value that    \
                                       the thread of that lane has; all lanes of the row are here   \
                                       at the same time */                                          \
@@ -113,10 +120,13 @@ namespace tessera::ir {
                                       the last one is a group */                                   \
     X(async_wait, 1, false)        /* int32: waits until all groups of this thread are done but so \
                                       many, the last ones */                                       \
-    X(barrier_init, 1, false)      /* int32: of the barrier (an element in the memory of the       \
-                                      block) at this place: it waits for bytes */                  \
-    X(barrier_expect, 2, false)    /* int32: place of a barrier, bytes: its next phase ends when   \
-                                      so many have been copied (copy_tile) */                      \
+    X(barrier_init, -1, false)     /* int32: of the barrier (an element in the memory of the       \
+                                      block) at this place: a phase waits for so many arrivals (1, \
+                                      if nothing is said), and the bytes that they expect */       \
+    X(barrier_arrive, 1, false)    /* int32: place of a barrier: a warp arrives, which is one      \
+                                      arrival, when all its threads have come here */              \
+    X(barrier_expect, 2, false)    /* int32: place of a barrier, bytes: arrives; the phase ends    \
+                                      when so many have been copied (copy_tile) */                      \
     X(barrier_wait, 2, false)      /* int32: place of a barrier, whether the phase that is waited  \
                                       for is an odd one */                                         \
     X(barrier_end, 1, false)       /* int32: place of a barrier that nobody uses any more */       \

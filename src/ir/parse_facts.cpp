@@ -52,6 +52,12 @@ LoopOrigin FactParser::origin() {
     if (accept("grouped")) o.block_group = integer();
     if (accept("persistent")) o.blocks_per_processor = integer();
     if (accept("resident")) o.resident_blocks = integer();
+    if (accept("producers")) o.roles.producers = integer();
+    if (o.roles.any() && accept("registers")) {
+        o.roles.producer_registers = integer();
+        expect("and");
+        o.roles.consumer_registers = integer();
+    }
     return o;
 }
 

@@ -67,6 +67,11 @@ void FactPrinter::print_origin(const LoopOrigin &origin) {
     if (origin.block_group > 0) out << " grouped " << origin.block_group;
     if (origin.blocks_per_processor > 0) out << " persistent " << origin.blocks_per_processor;
     if (origin.resident_blocks > 0) out << " resident " << origin.resident_blocks;
+    if (!origin.roles.any()) return;
+    out << " producers " << origin.roles.producers;
+    if (origin.roles.producer_registers == 0) return;
+    out << " registers " << origin.roles.producer_registers << " and "
+        << origin.roles.consumer_registers;
 }
 
 void FactPrinter::print_streams(const Streams &streams) {

@@ -112,6 +112,7 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
         const auto *place = args.empty() ? nullptr : args[0].as<IntrinsicCall>();
         return place ? argument_type(place->args, 0) : first;
     }
+    case Intrinsic::gpu_is_producer:
     case Intrinsic::target_query: return Bool();
     case Intrinsic::user_context:
     case Intrinsic::stringify:
@@ -127,6 +128,9 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::gpu_barrier:
     case Intrinsic::gpu_warp_barrier:
     case Intrinsic::gpu_cluster_barrier:
+    case Intrinsic::gpu_role_barrier:
+    case Intrinsic::gpu_set_registers:
+    case Intrinsic::barrier_arrive:
     case Intrinsic::async_commit:
     case Intrinsic::async_wait:
     case Intrinsic::barrier_init:

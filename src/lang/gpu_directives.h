@@ -144,6 +144,17 @@ public:
         program::apply(self().scheduled(at), program::ResidentBlocks{blocks}, at);
         return self();
     }
+    // The warps of the kernel have roles. One warp more than the others need has the machine copy
+    // what async() and ring_buffer(n) stage for wgmma, of all iterations, as soon as there is room;
+    // the others, the consumers, wait for what they use alone, and not for one another. With
+    // numbers of registers a warpgroup copies, whose threads have few, and consumers have many:
+    // warp_specialize(40, 232).
+    Self &warp_specialize(const Expr &producer_registers = 0, const Expr &consumer_registers = 0,
+                          Location at = Here::current()) {
+        program::apply(self().scheduled(at),
+                       program::WarpSpecialize{producer_registers, consumer_registers}, at);
+        return self();
+    }
     // A block of one thread around all loops of the stage: for what is small, and whose data is to
     // stay on the device.
     Self &gpu_single_thread(DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {

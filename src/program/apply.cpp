@@ -47,6 +47,7 @@ public:
     void operator()(const ResidentBlocks &d) {
         schedule.resident_blocks = count(d.blocks, "gpu_resident_blocks");
     }
+    void operator()(const WarpSpecialize &d);
     void operator()(const Unscheduled &) {
         if (schedule.touched) refuse("unscheduled", str("stage ", stage.name, " has a schedule"));
     }
@@ -409,6 +410,26 @@ void StageApplier::operator()(const AtomicDirective &atomic) {
 
 void StageApplier::operator()(const SpecializeFail &fail) {
     def.specializations.push_back({ir::const_true(), {}, fail.message, at});
+}
+
+void StageApplier::operator()(const WarpSpecialize &d) {
+    constexpr int warp = 32, warpgroup = 128, step = 8, fewest = 24, most = 240;
+    const char *directive = "warp_specialize";
+    const auto of_producer = as_const_int(d.producer_registers),
+               of_consumer = as_const_int(d.consumer_registers);
+    const auto is_count = [](const std::optional<int64_t> &n) {
+        return n && *n >= fewest && *n <= most && *n % step == 0;
+    };
+    const bool none = of_producer == 0 && of_consumer == 0;
+    if (!none && !(is_count(of_producer) && is_count(of_consumer) && of_producer <= of_consumer))
+        refuse(directive, str("the threads of a warpgroup have ", fewest, " to ", most,
+                              " registers, a multiple of ", step,
+                              ", and consumers no fewer than producers; here they are ",
+                              d.producer_registers, " and ", d.consumer_registers,
+                              "; warp_specialize(40, 232) is usual for two warpgroups of "
+                              "consumers, and warp_specialize() leaves them as they are"));
+    count(1, directive);  // refuses a stage without blocks
+    schedule.roles = {none ? warp : warpgroup, int(*of_producer), int(*of_consumer), at};
 }
 
 void StageApplier::operator()(const StreamLoads &stream) {

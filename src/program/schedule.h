@@ -80,6 +80,11 @@ struct PersistentBlocks {
 struct ResidentBlocks {
     Expr blocks;
 };
+// One role of a kernel's warps copies ahead what the others, the consumers, use: with so many
+// registers a thread of each role. 0 for both: what a kernel of so many threads has.
+struct WarpSpecialize {
+    Expr producer_registers, consumer_registers;
+};
 // The loops are meant as they are.
 struct Unscheduled {};
 
@@ -102,7 +107,7 @@ using StageDirective =
     std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, Tensorize, SetPartition,
                  PrefetchDirective, AtomicDirective, AllowRaceConditions, SpecializeDirective,
                  SpecializeFail, StreamLoads, StreamStores, GroupBlocks, PersistentBlocks,
-                 ResidentBlocks, Unscheduled, Rfactor, CopyInput>;
+                 ResidentBlocks, WarpSpecialize, Unscheduled, Rfactor, CopyInput>;
 
 // The function that the directive makes; undefined if it makes none.
 Symbol made_by(const StageDirective &directive);
@@ -203,15 +208,16 @@ struct StageSchedule {
     std::vector<Symbol> stream_loads;
     int block_group = 0, blocks_per_processor = 0;  // 0: the order of the loops; all at once
     int resident_blocks = 0;                        // 0: as the compiler chooses
+    ir::WarpRoles roles;                            // of the kernel's warps
     bool touched = false;                           // the user has said something about this stage
 
     // All that two schedules are compared by.
     static auto derived() {
         using S = StageSchedule;
-        return std::tuple(&S::transforms, &S::loops, &S::prefetches, &S::atomic,
-                          &S::override_associativity_test, &S::allow_race_conditions,
-                          &S::stream_stores, &S::stream_all_loads, &S::stream_loads,
-                          &S::block_group, &S::blocks_per_processor, &S::resident_blocks);
+        return std::tuple(
+            &S::transforms, &S::loops, &S::prefetches, &S::atomic, &S::override_associativity_test,
+            &S::allow_race_conditions, &S::stream_stores, &S::stream_all_loads, &S::stream_loads,
+            &S::block_group, &S::blocks_per_processor, &S::resident_blocks, &S::roles);
     }
 };
 

@@ -263,9 +263,11 @@ std::vector<Symbol> RandomIR::some_symbols() {
 
 Stmt RandomIR::loop(int depth) {
     LoopOrigin origin;
-    if (chance(2))
+    if (chance(2)) {
         origin = {symbol(), symbol(), below(3), chance(2), chance(2) ? symbol() : Symbol(),
-                  {},       below(3), below(3), below(3)};
+                  {},       below(3), below(3), below(3),  {}};
+        origin.roles.producers = 32 * below(2);
+    }
     Streams streams{chance(4), some_symbols(), some_symbols()};
     return For::make(symbol(), index(1, depth), index(1, depth), one_of(all_loop_kinds),
                      Partition(below(3)), stmt(depth - 1), origin, streams);

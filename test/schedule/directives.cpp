@@ -341,6 +341,7 @@ Func gpu_clusters(bool scheduled) {
 // `persistent(n)`: the kernel has n blocks for each multiprocessor, which take tile after tile.
 // `gpu_order(order)` says in which order tiles are taken, and `gpu_resident_blocks(n)` how many
 // blocks a multiprocessor has to have room for, which limits the registers of a thread.
+// `warp_specialize()` has one warp of a kernel copy ahead what the others use on tensor cores.
 Func persistent(bool scheduled) {
     Func f("f");
     f(x, y) = x + y;

@@ -147,6 +147,16 @@ inline constexpr char persistent[] =
 'f.persistent(2)'
 )doc";
 
+inline constexpr char warp_specialize[] =
+    R"doc(Gives the warps of a kernel roles: one copies ahead what the others use.
+
+A warp more than the others need has the machine copy what async_() and ring_buffer(n) stage for
+wgmma. With numbers of registers a warpgroup does, whose threads have few, and consumers have many.
+
+>>> f.gpu_tile(x, y, xi, yi, 32, 8).warp_specialize(40, 232).schedule_as_python().splitlines()[-1]
+'f.warp_specialize(40, 232)'
+)doc";
+
 inline constexpr char tensorize[] =
     R"doc(Makes these loops of a product of matrices instructions of tensor cores.
 

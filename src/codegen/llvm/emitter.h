@@ -58,6 +58,10 @@ struct FunctionState {
 #define TESSERA_DEVICE_INTRINSICS(X)                                                               \
     X(gpu_barrier)                                                                                 \
     X(gpu_warp_barrier)                                                                            \
+    X(gpu_role_barrier)                                                                            \
+    X(gpu_is_producer)                                                                             \
+    X(gpu_set_registers)                                                                           \
+    X(barrier_arrive)                                                                              \
     X(shuffle_lanes)                                                                               \
     X(gpu_cluster_barrier)                                                                         \
     X(cluster_load)                                                                                \

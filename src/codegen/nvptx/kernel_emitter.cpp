@@ -5,9 +5,12 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
+#include <algorithm>
 #include <cstdlib>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
+#include <optional>
+#include <unordered_set>
 
 namespace tessera::codegen {
 
@@ -28,29 +31,93 @@ void KernelEmitter::refuse_in_kernel(const std::string &what) {
     throw CompileError(str(what, " cannot be done within a kernel, on a GPU"));
 }
 
+// What the code of a kernel is chosen by, found in one walk over its body.
+struct KernelFacts {
+    std::unordered_set<Symbol> loaded, stored;  // buffers
+    std::unordered_set<Symbol> in_operands;     // what the operands of machine operations use
+    // Threads do what needs all of a warp, or wait for what others have to begin, or read the
+    // memory of another block, which has to be there. A barrier of the block waits only for threads
+    // that have not ended.
+    bool computes_together = false;
+    // There are machine operations besides copies of single threads.
+    bool has_tensor_instructions = false;
+    bool is_read_by_units = false;   // units beside the threads (wgmma) read memory of the block
+    int64_t blocks_of_cluster = 0;   // 0: the kernel has no clusters
+    int64_t most_private_bytes = 0;  // of the largest storage that a thread has for itself
+    // So many blocks are to have room on a multiprocessor; 0: the schedule does not say. Roles
+    // change numbers of registers, so that ptxas has to know how many a thread begins with.
+    int resident_blocks = 0;
+    std::optional<int64_t> threads = 1;  // of a block, if their number is known
+
+    // Returns true for a tensor map, the one pointer that instructions use.
+    bool is_map(const ir::Argument &a) const {
+        return a.is_scalar() && a.type.is_handle() && in_operands.contains(a.name);
+    }
+    // Returns true if threads may have at most 128 registers, so that a multiprocessor has 16 warps
+    // to choose from. It helps kernels with sums in registers, unless the sums take most of the
+    // 128, and not those with tensor instructions, which wait for nothing else. Otherwise ptxas
+    // chooses.
+    bool wants_room_for_warps() const {
+        constexpr int64_t many = 128, too_many = 320;
+        return most_private_bytes >= many && most_private_bytes < too_many &&
+               !has_tensor_instructions;
+    }
+};
+
 namespace {
 
-bool is_stored(const LoweredFunction &kernel, Symbol buffer) {
-    bool any = false;
-    for_each_node(kernel.body, [&](const Store &s) { any |= s.buffer == buffer; });
-    return any;
-}
+class FindFacts final : public Visitor {
+public:
+    KernelFacts found;
 
-bool is_loaded(const LoweredFunction &kernel, Symbol buffer) {
-    bool any = false;
-    for_each_node(kernel.body, [&](const Load &l) { any |= l.buffer == buffer; });
-    return any;
-}
-
-// A tensor map is the one pointer that instructions use.
-bool is_map(const LoweredFunction &kernel, const Argument &a) {
-    if (!a.is_scalar() || !a.type.is_handle()) return false;
-    bool any = false;
-    for_each_node(kernel.body, [&](const MachineOp &op) {
-        for (const Expr &e : op.operands) any |= uses_symbol(e, a.name);
-    });
-    return any;
-}
+private:
+    void visit(const Load &load) override {
+        found.loaded.insert(load.buffer);
+        Visitor::visit(load);
+    }
+    void visit(const Store &store) override {
+        found.stored.insert(store.buffer);
+        Visitor::visit(store);
+    }
+    void visit(const MachineOp &op) override {
+        found.computes_together = true;
+        found.has_tensor_instructions |= op.op != MachineOpKind::copy_async;
+        for (const Expr &e : op.operands) found.in_operands.merge(symbols_in(e));
+        Visitor::visit(op);
+    }
+    void visit(const IntrinsicCall &c) override {
+        found.computes_together |= c.op == Intrinsic::cluster_load;
+        found.is_read_by_units |= c.op == Intrinsic::tensor_wait;
+        Visitor::visit(c);
+    }
+    void visit(const Allocate &a) override {
+        const bool is_private =
+            a.memory == MemoryType::Auto || traits_of(a.memory).space == AddressSpace::Private;
+        if (is_private)
+            found.most_private_bytes =
+                std::max(found.most_private_bytes, constant_bytes(a).value_or(0));
+        Visitor::visit(a);
+    }
+    void visit(const For &loop) override {
+        const bool was_in_cluster = in_cluster;
+        in_cluster |= loop.loop_kind == LoopKind::GPUCluster;
+        if (in_cluster && loop.loop_kind == LoopKind::GPUBlock)
+            found.blocks_of_cluster = as_const_int(loop.extent).value_or(0);
+        if (traits_of(loop.loop_kind).gpu == GPULevel::Thread) count_threads(loop);
+        found.resident_blocks = std::max(
+            {found.resident_blocks, loop.origin.resident_blocks, int(loop.origin.roles.any())});
+        Visitor::visit(loop);
+        in_cluster = was_in_cluster;
+    }
+    void count_threads(const For &loop) {
+        const auto *extent = loop.extent.as<IntImm>();
+        if (found.threads && extent)
+            found.threads = *found.threads * std::max<int64_t>(1, extent->value);
+        else
+            found.threads = std::nullopt;
+    }
+    bool in_cluster = false;
+};
 
 // Passes what the host has written in the parameter itself, where the machine reads it.
 void pass_in_place(llvm::Function &function, unsigned parameter) {
@@ -62,89 +129,9 @@ void pass_in_place(llvm::Function &function, unsigned parameter) {
     function.addParamAttr(parameter, llvm::Attribute::get(c, "nvvm.grid_constant"));
 }
 
-// Returns true if threads do what needs all of a warp, or wait for what others have to begin, or
-// read the memory of another block, which has to be there. A barrier of the block waits only for
-// threads that have not ended.
-bool computes_together(const LoweredFunction &kernel) {
-    bool any = false;
-    for_each_node(kernel.body, [&](const MachineOp &) { any = true; });
-    for_each_node(kernel.body,
-                  [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::cluster_load; });
-    return any;
-}
-
-// The blocks of a cluster; 0: the kernel has none.
-int64_t blocks_of_cluster(const LoweredFunction &kernel) {
-    int64_t blocks = 0;
-    for_each_node(kernel.body, [&](const For &cluster) {
-        if (cluster.loop_kind != LoopKind::GPUCluster) return;
-        for_each_node(cluster.body, [&](const For &loop) {
-            if (loop.loop_kind == LoopKind::GPUBlock)
-                blocks = as_const_int(loop.extent).value_or(0);
-        });
-    });
-    return blocks;
-}
-
-bool has_tensor_instructions(const LoweredFunction &kernel) {
-    bool any = false;
-    for_each_node(kernel.body,
-                  [&](const MachineOp &op) { any |= op.op != MachineOpKind::copy_async; });
-    return any;
-}
-
-// Returns true if units of the machine beside the threads (wgmma) read memory of the block.
-bool is_read_by_units(const LoweredFunction &kernel) {
-    bool any = false;
-    for_each_node(kernel.body,
-                  [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::tensor_wait; });
-    return any;
-}
-
-// Returns the size in bytes of the largest storage that a thread has for itself.
-int64_t most_private_bytes(const LoweredFunction &kernel) {
-    int64_t most = 0;
-    for_each_node(kernel.body, [&](const Allocate &a) {
-        const bool is_private =
-            a.memory == MemoryType::Auto || traits_of(a.memory).space == AddressSpace::Private;
-        if (is_private) most = std::max(most, constant_bytes(a).value_or(0));
-    });
-    return most;
-}
-
-// Returns true if threads may have at most 128 registers, so that a multiprocessor has 16 warps to
-// choose from. It helps kernels with sums in registers, unless the sums take most of the 128, and
-// not those with tensor instructions, which wait for nothing else. Otherwise ptxas chooses.
-bool wants_room_for_warps(const LoweredFunction &kernel) {
-    constexpr int64_t many = 128, too_many = 320;
-    const int64_t bytes = most_private_bytes(kernel);
-    return bytes >= many && bytes < too_many && !has_tensor_instructions(kernel);
-}
-
-// So many blocks are to have room on a multiprocessor; 0: the schedule does not say.
-int resident_blocks(const LoweredFunction &kernel) {
-    int blocks = 0;
-    for_each_node(kernel.body,
-                  [&](const For &loop) { blocks = std::max(blocks, loop.origin.resident_blocks); });
-    return blocks;
-}
-
-// The threads of a block, if their number is known.
-std::optional<int64_t> threads_of(const LoweredFunction &kernel) {
-    int64_t threads = 1;
-    bool is_known = true;
-    for_each_node(kernel.body, [&](const For &loop) {
-        if (traits_of(loop.loop_kind).gpu != GPULevel::Thread) return;
-        const auto *extent = loop.extent.as<IntImm>();
-        is_known &= extent != nullptr;
-        if (extent) threads *= std::max<int64_t>(1, extent->value);
-    });
-    return is_known ? std::optional(threads) : std::nullopt;
-}
-
 }  // namespace
 
-llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
+llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel, const KernelFacts &facts) {
     auto *global =
         llvm::PointerType::get(context, architecture.address_space(AddressSpace::Global));
     std::vector<llvm::Type *> types;
@@ -152,7 +139,7 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
     const unsigned first = unsigned(types.size());
     const auto args = std::span(kernel.args).subspan(lower::launch_arguments);
     for (const Argument &a : args) {
-        if (is_map(kernel, a)) {
+        if (facts.is_map(a)) {
             types.push_back(b.getPtrTy());
             continue;
         }
@@ -163,21 +150,21 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
                                             kernel_symbol(kernel.name), module);
     function->setCallingConv(llvm::CallingConv::PTX_Kernel);
     for (unsigned i = 0; i < args.size(); i++) {
-        if (is_map(kernel, args[i])) pass_in_place(*function, first + i);
+        if (facts.is_map(args[i])) pass_in_place(*function, first + i);
         if (args[i].is_scalar()) continue;
         // To LLVM, no other thread writes what is noalias: it would move loads across barriers.
-        const bool is_read = is_loaded(kernel, args[i].name);
-        const bool is_written = is_stored(kernel, args[i].name);
+        const bool is_read = facts.loaded.contains(args[i].name);
+        const bool is_written = facts.stored.contains(args[i].name);
         if (!is_read || !is_written) function->addParamAttr(first + i, llvm::Attribute::NoAlias);
         if (!is_written) function->addParamAttr(first + i, llvm::Attribute::ReadOnly);
     }
-    if (const int64_t blocks = blocks_of_cluster(kernel))
-        function->addFnAttr("nvvm.cluster_dim", str(blocks, ",1,1"));
-    if (const auto threads = threads_of(kernel)) {
+    if (facts.blocks_of_cluster > 0)
+        function->addFnAttr("nvvm.cluster_dim", str(facts.blocks_of_cluster, ",1,1"));
+    if (const auto threads = facts.threads) {
         function->addFnAttr("nvvm.maxntid", std::to_string(*threads));
         constexpr int64_t fewest = 512;
-        int64_t blocks = resident_blocks(kernel);
-        if (blocks == 0 && *threads * 2 <= fewest && wants_room_for_warps(kernel))
+        int64_t blocks = facts.resident_blocks;
+        if (blocks == 0 && *threads * 2 <= fewest && facts.wants_room_for_warps())
             blocks = fewest / *threads;
         if (blocks > 0) function->addFnAttr("nvvm.minctasm", std::to_string(blocks));
     }
@@ -196,21 +183,22 @@ Value *KernelEmitter::coordinate_constant(const IntImm &node) {
     return b.CreateCall(move, {b.getInt32(uint32_t(node.value))});
 }
 
-void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function *function) {
+void KernelEmitter::bind_arguments(const LoweredFunction &kernel, const KernelFacts &facts,
+                                   llvm::Function *function) {
     const auto args = std::span(kernel.args).subspan(lower::launch_arguments);
     const unsigned first = reports_something() ? 1 : 0;
     for (unsigned i = 0; i < args.size(); i++) {
         const Argument &a = args[i];
         Value *v = function->getArg(first + i);
         if (a.is_scalar()) {
-            f->variables[a.name] = is_map(kernel, a) ? v : from_memory(v, a.type);
+            f->variables[a.name] = facts.is_map(a) ? v : from_memory(v, a.type);
             continue;
         }
         BufferValues storage;
         storage.base = v;
         // Said of each load: LLVM does not see it from the argument where many additions lie
         // between.
-        storage.is_constant = !is_stored(kernel, a.name);
+        storage.is_constant = !facts.stored.contains(a.name);
         storage.alignment = 16;  // where an index is known to be aligned: lower/gpu/align_vectors.h
         f->buffers[a.name] = storage;
     }
@@ -219,14 +207,17 @@ void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function
 void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
     FunctionState state;
     name = kernel.name;
-    needs_all_threads = computes_together(kernel);
-    has_clusters = blocks_of_cluster(kernel) > 0;
-    has_readers = is_read_by_units(kernel);
+    FindFacts find;
+    find(kernel.body);
+    const KernelFacts &facts = find.found;
+    needs_all_threads = facts.computes_together;
+    has_clusters = facts.blocks_of_cluster > 0;
+    has_readers = facts.is_read_by_units;
     if (may_report(kernel)) reports.add(name);
-    llvm::Function *function = declare(kernel);
+    llvm::Function *function = declare(kernel, facts);
     begin_function(function, state);
     shared_used = int32(0);
-    bind_arguments(kernel, function);
+    bind_arguments(kernel, facts, function);
     coordinates = Coordinates(std::span(&kernel, 1));
     run(kernel.body);
     b.CreateRetVoid();

@@ -7,6 +7,8 @@
 
 namespace tessera::codegen {
 
+struct KernelFacts;
+
 // Writes kernels: functions of a module that blocks of threads run (lower/gpu/outline_kernels.h).
 // Loops over blocks and threads are not in the code: each thread reads which one it is. A kernel
 // that may report something takes the address of a tessera_cuda_reports_t before all else.
@@ -62,9 +64,10 @@ private:
     void copy_async(const MachineOp &node);
     void store_quads(const MachineOp &node);
 
-    llvm::Function *declare(const LoweredFunction &kernel);
+    llvm::Function *declare(const LoweredFunction &kernel, const KernelFacts &facts);
     bool reports_something() const { return reports.of(name) != nullptr; }
-    void bind_arguments(const LoweredFunction &kernel, llvm::Function *function);
+    void bind_arguments(const LoweredFunction &kernel, const KernelFacts &facts,
+                        llvm::Function *function);
     void allocate_shared(const Allocate &node);
     Value *index_in(const For &loop);
     Value *cluster_load(const IntrinsicCall &c);

@@ -86,7 +86,7 @@ Value *KernelEmitter::shared_address(const Expr &place) {
 // ---- Copies ----
 
 Value *KernelEmitter::asynchronous_call(const IntrinsicCall &c) {
-    const auto with_barrier = [&](const char *text) {
+    const auto with_barrier = [&](const std::string &text) {
         assembly(text, "r,~{memory}", b.getVoidTy(), {shared_address(c.args[0])});
     };
     switch (c.op) {
@@ -102,7 +102,23 @@ Value *KernelEmitter::asynchronous_call(const IntrinsicCall &c) {
         if (has_readers) assembly("fence.proxy.async.shared::cta;", "~{memory}", b.getVoidTy(), {});
         break;
     case Intrinsic::barrier_init:
-        with_barrier("mbarrier.init.shared.b64 [$0], 1;\n\tfence.mbarrier_init.release.cluster;");
+        with_barrier(str("mbarrier.init.shared.b64 [$0], ",
+                         c.args.size() > 1 ? constant(c.args[1]) : 1,
+                         ";\n\tfence.mbarrier_init.release.cluster;"));
+        break;
+    case Intrinsic::barrier_arrive:
+        with_barrier("{\n\t.reg .pred first;\n\t.reg .b32 lane;\n\tmov.u32 lane, %laneid;\n\t"
+                     "setp.eq.u32 first, lane, 0;\n\tbar.warp.sync -1;\n\t"
+                     "@first mbarrier.arrive.shared.b64 _, [$0];\n\t}");
+        break;
+    case Intrinsic::gpu_role_barrier:
+        assembly(str("bar.sync ", constant(c.args[0]), ", ", constant(c.args[1]), ";"), "~{memory}",
+                 b.getVoidTy(), {});
+        break;
+    case Intrinsic::gpu_set_registers:
+        assembly(str("setmaxnreg.", constant(c.args[1]) != 0 ? "inc" : "dec", ".sync.aligned.u32 ",
+                     constant(c.args[0]), ";"),
+                 "~{memory}", b.getVoidTy(), {});
         break;
     case Intrinsic::barrier_end: with_barrier("mbarrier.inval.shared.b64 [$0];"); break;
     case Intrinsic::barrier_expect:

@@ -18,6 +18,12 @@ public:
     static BlockAccesses of_production(const ir::Stmt &s, int production);
 
     void add(const BlockAccesses &more);
+    void add_read(Symbol buffer) { note(buffer, {false}); }
+    // Of elements that nobody else writes.
+    void add_write_of_own(Symbol buffer) {
+        constexpr int everywhere = 1;  // a production that all iterations have in common
+        note(buffer, {true, everywhere});
+    }
     void clear() { accesses.clear(); }
     // Accesses of buffers are those of others in whose memory they are.
     void rename(const std::unordered_map<Symbol, Symbol> &buffers);

@@ -19,7 +19,8 @@ namespace tessera::lower {
 //
 // Each nest of loops over threads (a leaf) becomes the body for those threads that it has
 // iterations for; the block has as many threads in each dimension as the largest leaf has
-// iterations. A leaf of fewer dimensions is run where the missing indices are 0, as are statements
+// iterations. In a kernel with roles (warp_roles.h) those are the consumers, behind whom stand the
+// producer's. A leaf of fewer dimensions is run where the missing indices are 0, as are statements
 // of a block that are in no loop over threads.
 //
 // A barrier is placed only between two statements of which one writes a buffer that the other

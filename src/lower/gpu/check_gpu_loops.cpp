@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
+#include "lower/loops/loop_name.h"
 #include <algorithm>
 #include <unordered_set>
 
@@ -134,6 +135,12 @@ void CheckGPULoops::check_block(const For &loop) const {
                str("is over the blocks of a cluster: ", is_ordered ? "gpu_order" : "persistent",
                    " is for kernels without clusters"));
     }
+    if (count(GPULevel::Cluster) > 0 && loop.origin.roles.any())
+        throw CompileError(
+            loop.origin.roles.written,
+            str("warp_specialize: the ", loop_name(loop),
+                " is over the blocks of a cluster (gpu_clusters), and roles of warps "
+                "are for kernels without clusters"));
     const auto outer = std::ranges::find(levels, GPULevel::Block, &Level::gpu);
     if (outer == levels.end()) return;
     if (count(GPULevel::Block) == 3)

@@ -4,6 +4,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/gpu/barrier_placer.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
@@ -296,7 +297,7 @@ private:
         }
         case NodeKind::LetStmt: {
             const auto &let = *s.as<LetStmt>();
-            const Stmt before = barrier_before(accesses_of(let.value));
+            const Stmt before = barriers.before(accesses_of(let.value).of_all());
             const Stmt body = lets.within(let, [&] { return at_cluster(let.body); });
             return Block::make(
                 {before, let.with<&LetStmt::value, &LetStmt::body>(rewritten(let.value), body)});
@@ -312,52 +313,43 @@ private:
             return repeated(*s.as<For>());
         default: break;
         }
-        const Stmt before = barrier_before(accesses_of(s));
+        const Stmt before = barriers.before(accesses_of(s).of_all());
         return Block::make({before, rewritten(s)});
     }
-    // All blocks of a cluster run it; the next iteration begins with what the first one did.
+    // All blocks of a cluster run it.
     Stmt repeated(const For &loop) {
-        const Stmt before = barrier_before(accesses_of(loop.min + loop.extent));
-        const Phase around = phase;
-        Stmt body = lets.within(loop, [&] { return at_cluster(loop.body); });
-        if (phase.conflicts_with(accesses_of(loop.body))) {
-            body = Block::make(body, barrier());
-            phase = Phase();
-        }
-        phase.add(around);
-        return Block::make({before, loop.with<&For::min, &For::extent, &For::body>(
-                                        rewritten(loop.min), rewritten(loop.extent), body)});
+        const Stmt before = barriers.before(accesses_of(loop.min + loop.extent).of_all());
+        const BarrierPlacer::Loop placed = barriers.repeated(
+            [&] { return lets.within(loop, [&] { return at_cluster(loop.body); }); });
+        return Block::make({before, placed.before,
+                            loop.with<&For::min, &For::extent, &For::body>(
+                                rewritten(loop.min), rewritten(loop.extent), placed.body)});
     }
     // All blocks of a cluster go the same way.
     Stmt branch(const IfThenElse &branch) {
-        const Stmt before = barrier_before(accesses_of(branch.condition));
-        const Phase at_start = phase;
-        const Stmt then_case = at_cluster(branch.then_case);
-        const Phase after = std::exchange(phase, at_start);
-        Stmt otherwise = branch.else_case;
-        if (otherwise.defined()) otherwise = at_cluster(otherwise);
-        phase.add(after);
-        return Block::make(
-            {before, IfThenElse::make(rewritten(branch.condition), then_case, otherwise)});
+        const Stmt before = barriers.before(accesses_of(branch.condition).of_all());
+        BarrierPlacer::Statement otherwise;
+        if (branch.else_case.defined()) otherwise = [&] { return at_cluster(branch.else_case); };
+        const auto made = barriers.either([&] { return at_cluster(branch.then_case); }, otherwise);
+        return Block::make({before, IfThenElse::make(rewritten(branch.condition), made.then_case,
+                                                     made.else_case)});
     }
-    // Nobody may read it any more when a block gives it up.
+    // Nobody may read it any more when a block gives it up, as if it wrote there.
     Stmt allocated(const Allocate &a) {
         Stmt body = at_cluster(a.body);
-        if (phase.read.contains(a.buffer)) {
-            body = Block::make(body, barrier());
-            phase = Phase();
-        }
-        phase.written.erase(a.buffer);
+        const Accesses given_up{{a.buffer}, {}};
+        body = Block::make({body, barriers.before(given_up.of_all())});
+        barriers.forget(a.buffer);
         return a.with<&Allocate::memory, &Allocate::extents, &Allocate::body>(
             MemoryType::GPUShared, {Expr(int32_t(storage(a.buffer)->piece))}, body);
     }
     Stmt over_blocks(const For &outermost) {
-        const Phase own = accesses_of(Stmt(&outermost));
+        const Accesses own = accesses_of(Stmt(&outermost));
         for (Symbol b : own.written) {
             if (own.read.contains(b)) refuse_exchange(outermost, b);
         }
         const BlockNest nest = FindNest(outermost, lets).nest;
-        const Stmt before = barrier_before(own);
+        const Stmt before = barriers.before(own.of_all());
         Stmt s = Leaf(*this, &nest)(Stmt(&outermost));
         if (nest.blocks() < accesses.blocks)
             s = IfThenElse::make(block() < int32_t(nest.blocks()), s);
@@ -452,23 +444,20 @@ private:
     static Stmt barrier() {
         return Evaluate::make(call(Int(32), Intrinsic::gpu_cluster_barrier, {}));
     }
-    // Since the blocks met: what they have written, and what of others they may have read.
-    struct Phase {
+    // What blocks write of their own, and what of others they may read.
+    struct Accesses {
         std::set<Symbol> written, read;
 
-        void add(const Phase &more) {
-            written.insert(more.written.begin(), more.written.end());
-            read.insert(more.read.begin(), more.read.end());
-        }
-        bool conflicts_with(const Phase &later) const {
-            return meet(written, later.read) || meet(read, later.written);
-        }
-        static bool meet(const std::set<Symbol> &a, const std::set<Symbol> &b) {
-            return std::ranges::any_of(a, [&](Symbol s) { return b.contains(s); });
+        // No two blocks write one element.
+        BlockAccesses of_all() const {
+            BlockAccesses all;
+            for (Symbol b : read) all.add_read(b);
+            for (Symbol b : written) all.add_write_of_own(b);
+            return all;
         }
     };
-    template<typename T> Phase accesses_of(const T &node) const {
-        Phase found;
+    template<typename T> Accesses accesses_of(const T &node) const {
+        Accesses found;
         for_each_node(node, [&](const Load &load) {
             if (storage(load.buffer) && !accesses.own_loads.contains(&load))
                 found.read.insert(load.buffer);
@@ -478,17 +467,11 @@ private:
         });
         return found;
     }
-    Stmt barrier_before(const Phase &next) {
-        const bool is_needed = phase.conflicts_with(next);
-        if (is_needed) phase = Phase();
-        phase.add(next);
-        return is_needed ? barrier() : Stmt();
-    }
 
     FindAccesses accesses;
     LetScope lets;
     const Symbol rank;
-    Phase phase;
+    BarrierPlacer barriers{barrier};
 };
 
 class ClusterBlocks final : public Mutator {

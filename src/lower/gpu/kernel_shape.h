@@ -31,6 +31,8 @@ public:
     ir::Expr number() const;
     // The number of a block in its cluster; no symbol if there are none.
     Symbol of_cluster() const;
+    // The roles of the kernel's warps.
+    ir::WarpRoles roles() const { return loops.back()->origin.roles; }
 
     LetScope lets;
 

@@ -3,10 +3,10 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
-#include "ir/tensor_operation.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
-#include "lower/gpu/staged_copy.h"
+#include "lower/gpu/pipeline_loop.h"
+#include "lower/gpu/warp_roles.h"
 #include "lower/loops/loop_name.h"
 #include "lower/storage/hoist_storage.h"
 #include <algorithm>
@@ -24,7 +24,8 @@ namespace {
 // ---- Where ring buffers are allocated ----
 
 class HoistRings final : public Mutator {
-    // Takes ring buffers directly in the body of a loop within a kernel out of it.
+    // Takes ring buffers directly in the body of a loop within a kernel out of
+    // it.
     Stmt visit(const For &loop) override {
         const bool outer =
             std::exchange(in_kernel, in_kernel || traits_of(loop.loop_kind).gpu == GPULevel::Block);
@@ -67,262 +68,11 @@ class HoistRings final : public Mutator {
     std::vector<const HoistedStorage *> moved;
 };
 
-// ---- The pipeline ----
-
-Stmt evaluate(Intrinsic op, std::vector<Expr> args = {}) {
-    return Evaluate::make(call(Int(32), op, std::move(args)));
-}
-
-// The copies in the body of a loop, and what is left of it.
-struct LoopParts {
-    struct Copy {
-        const Realize *ring;
-        Stmt stmt;  // within the lets around it
-    };
-    std::vector<Copy> copies;
-    Stmt rest;
-};
-
-class SplitBody {
-public:
-    explicit SplitBody(const std::unordered_map<Symbol, const Realize *> &rings) : rings(rings) {}
-    LoopParts operator()(const Stmt &body) {
-        parts.rest = split(body);
-        return std::move(parts);
-    }
-
-private:
-    Stmt split(const Stmt &s) {
-        if (const auto *let = s.as<LetStmt>()) {
-            lets.push_back(let);
-            const Stmt body = split(let->body);
-            lets.pop_back();
-            return let->with<&LetStmt::body>(body);
-        }
-        if (const auto *p = s.as<ProducerConsumer>()) {
-            const auto ring = rings.find(p->func);
-            if (ring == rings.end() || !p->is_producer)
-                return p->with<&ProducerConsumer::body>(split(p->body));
-            Stmt copy = s;
-            for (auto let = lets.rbegin(); let != lets.rend(); ++let)
-                copy = (*let)->with<&LetStmt::body>(copy);
-            parts.copies.push_back({ring->second, copy});
-            return Evaluate::make(0);
-        }
-        if (const auto *block = s.as<Block>()) {
-            std::vector<Stmt> all;
-            for (const Stmt &each : block->stmts) all.push_back(split(each));
-            return Block::make(all);
-        }
-        return s;
-    }
-    const std::unordered_map<Symbol, const Realize *> &rings;
-    std::vector<const LetStmt *> lets;
-    LoopParts parts;
-};
-
-bool is_asynchronous(const MachineOp &op) {
-    return is_tensor_operation(op.op) && TensorOperation::of(op).instruction.is_asynchronous;
-}
-
-// The place of the accumulators of the instructions wgmma in a statement; undefined if there are
-// none.
-Expr wgmma_accumulators(const Stmt &s) {
-    Expr place;
-    for_each_node(s, [&](const MachineOp &op) {
-        if (is_asynchronous(op)) place = TensorOperation::of(op).accumulators;
-    });
-    return place;
-}
-
-// Finds what instructions wgmma of a statement write, and what else uses Funcs there.
-class UsesOutside final : public Visitor {
-public:
-    explicit UsesOutside(const Stmt &s) { (*this)(s); }
-    std::unordered_set<Symbol> tiles, others;
-    bool realizes = false;  // a Tile
-
-private:
-    void visit(const MachineOp &op) override {
-        if (!is_asynchronous(op)) return Visitor::visit(op);
-        const Expr first = TensorOperation::of(op).accumulators.as<IntrinsicCall>()->args[0];
-        tiles.insert(first.as<Call>()->callee);
-    }
-    void visit(const Call &c) override {
-        others.insert(c.callee);
-        Visitor::visit(c);
-    }
-    void visit(const Provide &p) override {
-        others.insert(p.func);
-        Visitor::visit(p);
-    }
-    void visit(const Realize &r) override {
-        realizes |= r.memory == MemoryType::Tile;
-        Visitor::visit(r);
-    }
-};
-
-// Rewrites a loop and its copies.
-class PipelineLoop {
-public:
-    PipelineLoop(const For &loop, LoopParts parts, bool is_repeated, const Realizations &storage,
-                 const std::unordered_set<Symbol> &of_kernel)
-        : loop(loop), parts(std::move(parts)), is_repeated(is_repeated),
-          accumulators(wgmma_accumulators(this->parts.rest)),
-          slots(as_const_int(this->parts.copies.front().ring->storage.copies).value_or(0)) {
-        check();
-        for (const LoopParts::Copy &c : this->parts.copies)
-            add(StagedCopy(*c.ring, c.stmt, storage), of_kernel);
-    }
-
-    Stmt operator()() const {
-        if (!accumulators.defined()) return by_threads();
-        return of_threads.empty() ? by_tiles() : by_both();
-    }
-
-private:
-    void check() const {
-        if (accumulators.defined()) check_accumulators();
-        for (const LoopParts::Copy &c : parts.copies) {
-            const auto n = as_const_int(c.ring->storage.copies);
-            if (n && *n == slots && slots >= 2) continue;
-            throw CompileError(c.ring->storage.async_written,
-                               str("async of ", c.ring->func,
-                                   ": within a kernel it needs a ring_buffer of a known number of "
-                                   "copies, 2 at least, the same for all that is copied in the ",
-                                   loop_name(loop)));
-        }
-    }
-    // Between the begin of an instruction and its wait, nobody else may use what it writes.
-    void check_accumulators() const {
-        UsesOutside uses(parts.rest);
-        if (uses.tiles.size() == 1 && !uses.others.contains(*uses.tiles.begin()) && !uses.realizes)
-            return;
-        throw CompileError(parts.copies.front().ring->storage.async_written,
-                           str("async of ", parts.copies.front().ring->func, ": in the ",
-                               loop_name(loop),
-                               " instructions wgmma add to one Tile, which is "
-                               "stored and used outside of it"));
-    }
-    Expr k() const { return Variable::make(Int(32), loop.name); }
-    Expr iteration() const { return simplify(k() - loop.min); }
-    int32_t ahead() const { return int32_t(slots - 1); }
-    // Returns what is begun for an iteration, if there is one.
-    Stmt begin(const Stmt &copies, const Expr &at) const {
-        const Stmt shifted = substitute(loop.name, simplify(at + loop.min), copies);
-        return IfThenElse::make(at < loop.extent, shifted);
-    }
-    Stmt before(const Stmt &copies, const Stmt &after_each) const {
-        return before(copies, after_each, ahead());
-    }
-    Stmt before(const Stmt &copies, const Stmt &after_each, int32_t iterations) const {
-        const Symbol p = Symbol::fresh("ahead");
-        const Stmt body = Block::make({begin(copies, Variable::make(Int(32), p)), after_each});
-        return For::make(p, 0, iterations, LoopKind::Serial, Partition::Never, body);
-    }
-
-    // What the machine copies by itself counts its bytes; what threads do has a group each.
-    void add(const StagedCopy &copy, const std::unordered_set<Symbol> &of_kernel) {
-        if (accumulators.defined()) copy.check_rows_for_wgmma();
-        if (!accumulators.defined() || !copy.is_by_tiles(of_kernel)) {
-            of_threads.push_back(copy.by_threads(threads_of(parts.rest)));
-            return;
-        }
-        of_machine.push_back(copy.by_tiles(barrier(iteration() % int32_t(slots)), of_kernel));
-        bytes += copy.bytes();
-    }
-
-    Stmt by_threads() const {
-        const Stmt copies = Block::make(of_threads), commit = evaluate(Intrinsic::async_commit);
-        const Stmt body = Block::make(
-            {evaluate(Intrinsic::async_wait, {ahead() - 1}), evaluate(Intrinsic::gpu_barrier),
-             begin(copies, simplify(iteration() + ahead())), commit, parts.rest});
-        const Stmt meet = is_repeated ? evaluate(Intrinsic::gpu_barrier) : Stmt();
-        return Block::make({meet, before(copies, commit), loop.with<&For::body>(body)});
-    }
-
-    Expr barrier(const Expr &slot) const {
-        return call(Handle(), Intrinsic::address_of,
-                    {Call::make(UInt(64), full, CallKind::Func, 0, {simplify(slot)})});
-    }
-    Stmt copies_of_machine() const {
-        const Expr here = barrier(iteration() % int32_t(slots));
-        const Stmt expect = evaluate(Intrinsic::barrier_expect, {here, Expr(int32_t(bytes))});
-        return Block::make(expect, Block::make(of_machine));
-    }
-    Stmt wait_for_machine() const {
-        return evaluate(Intrinsic::barrier_wait, {barrier(iteration() % int32_t(slots)),
-                                                  simplify(iteration() / int32_t(slots) % 2)});
-    }
-    Stmt wait_for_sums(int32_t but) const {
-        return evaluate(Intrinsic::tensor_wait, {but, accumulators});
-    }
-    // The loop, if it has iterations: a path around it to the wait would move the sums meanwhile.
-    Stmt until_done(const Stmt &body) const {
-        const Stmt s = Block::make(loop.with<&For::body>(body), wait_for_sums(0));
-        return as_const_int(loop.extent) ? s : IfThenElse::make(0 < loop.extent, s);
-    }
-    // Around what uses the barriers.
-    Stmt with_barriers(const Stmt &s) const {
-        // No other storage takes its memory, where a barrier is one to the end.
-        return Realize::make(full, {UInt(64)}, MemoryType::GPUSharedAsync, {{0, int32_t(slots)}},
-                             {}, s);
-    }
-
-    Stmt by_tiles() const {
-        const Stmt copies = copies_of_machine();
-        const Stmt body = Block::make({wait_for_machine(), parts.rest, wait_for_sums(1),
-                                       evaluate(Intrinsic::gpu_barrier),
-                                       begin(copies, simplify(iteration() + ahead()))});
-        return with_barriers(Block::make({of_all_slots(Intrinsic::barrier_init),
-                                          before(copies, Stmt()), evaluate(Intrinsic::gpu_barrier),
-                                          until_done(body), is_repeated ? end() : Stmt()}));
-    }
-    // Threads copy or compute for instructions wgmma, which go on in the next iteration if there
-    // are enough slots: what is begun then goes to the slot of the iteration before the last one.
-    Stmt by_both() const {
-        const bool goes_on = slots > 2;
-        const int32_t before_this = goes_on ? ahead() - 1 : ahead();
-        const bool has_tiles = !of_machine.empty();
-        const Stmt commit = evaluate(Intrinsic::async_commit);
-        const Stmt copies =
-            Block::make({has_tiles ? copies_of_machine() : Stmt(), Block::make(of_threads)});
-        const Stmt body = Block::make({has_tiles ? wait_for_machine() : Stmt(),
-                                       evaluate(Intrinsic::async_wait, {before_this - 1}),
-                                       evaluate(Intrinsic::gpu_barrier), parts.rest,
-                                       wait_for_sums(goes_on ? 1 : 0),
-                                       begin(copies, simplify(iteration() + before_this)), commit});
-        const Stmt meet = is_repeated ? evaluate(Intrinsic::gpu_barrier) : Stmt();
-        const Stmt s = Block::make({has_tiles ? of_all_slots(Intrinsic::barrier_init) : meet,
-                                    before(copies, commit, before_this),
-                                    has_tiles ? evaluate(Intrinsic::gpu_barrier) : Stmt(),
-                                    until_done(body), has_tiles && is_repeated ? end() : Stmt()});
-        return has_tiles ? with_barriers(s) : s;
-    }
-    Stmt end() const {
-        return Block::make({evaluate(Intrinsic::gpu_barrier), of_all_slots(Intrinsic::barrier_end),
-                            evaluate(Intrinsic::gpu_barrier)});
-    }
-    Stmt of_all_slots(Intrinsic op) const {
-        const Symbol s = Symbol::fresh("slot");
-        return For::make(s, 0, int32_t(slots), LoopKind::Serial, Partition::Never,
-                         evaluate(op, {barrier(Variable::make(Int(32), s))}));
-    }
-
-    const For &loop;
-    const LoopParts parts;
-    const bool is_repeated;  // the block runs the loop several times
-    const Expr accumulators;
-    const int64_t slots;
-    const Symbol full = Symbol::fresh("full");  // the barriers
-    std::vector<Stmt> of_threads, of_machine;
-    int64_t bytes = 0;  // that the machine copies
-};
-
 // ---- Copies that are waited for where they are made ----
 
-// Has the machine copy, while a thread goes on with other elements, what a production of a Func
-// only copies from memory of the device; each thread waits for its own copies at the end.
+// Has the machine copy, while a thread goes on with other elements, what a
+// production of a Func only copies from memory of the device; each thread waits
+// for its own copies at the end.
 class CopyAsynchronously final : public Mutator {
 public:
     CopyAsynchronously(Symbol func, const std::unordered_set<Symbol> &of_kernel)
@@ -360,6 +110,7 @@ class PipelineCopies final : public Mutator {
             rings[r.func] = &r;
             s = with_panels(r);
             rings.erase(r.func);
+            if (roles.any()) s = taken_out(*s.as<Realize>());
         } else {
             s = Mutator::visit(r);
             if (r.memory == MemoryType::GPUSharedAsync) s = without_ring(*s.as<Realize>());
@@ -389,28 +140,96 @@ class PipelineCopies final : public Mutator {
                                "loop around the loops over threads"));
     }
     Stmt visit(const For &loop) override {
-        const bool was_in_kernel = in_kernel;
-        const int outer = serial_loops;
-        if (traits_of(loop.loop_kind).gpu == GPULevel::Block) in_kernel = true;
+        if (traits_of(loop.loop_kind).gpu == GPULevel::Block) return over_blocks(loop);
         const bool is_loop = !is_const(simplify(loop.extent), 1);
-        if (in_kernel && is_loop && traits_of(loop.loop_kind).gpu == GPULevel::None) serial_loops++;
+        const bool repeats =
+            in_kernel && is_loop && traits_of(loop.loop_kind).gpu == GPULevel::None;
+        if (repeats) serial_loops.push_back(&loop);
         if (in_kernel) names_of_kernel.insert(loop.name);
+        const Stmt s = Mutator::visit(loop);
+        if (repeats) serial_loops.pop_back();
+        const bool may_copy = in_kernel && !rings.empty() && loop.loop_kind == LoopKind::Serial;
+        return may_copy ? pipelined(*s.as<For>()) : s;
+    }
+    Stmt over_blocks(const For &loop) {
+        const bool is_outermost = !std::exchange(in_kernel, true);
+        roles = loop.origin.roles;
+        names_of_kernel.insert(loop.name);
         Stmt s = Mutator::visit(loop);
-        if (in_kernel && !rings.empty() && loop.loop_kind == LoopKind::Serial)
-            s = pipelined(*s.as<For>(), outer > 0);
-        in_kernel = was_in_kernel;
-        serial_loops = outer;
+        if (roles.any() && !std::exchange(have_roles, true)) s = with_roles(*s.as<For>());
+        if (!is_outermost) return s;
+        in_kernel = have_roles = false;
+        roles = {};
+        lets.clear();
         return s;
     }
-    Stmt pipelined(const For &loop, bool is_repeated) {
-        LoopParts parts = SplitBody(rings)(loop.body);
-        if (parts.copies.empty()) return Stmt(&loop);
-        for (const LoopParts::Copy &c : parts.copies) check_source(c);
-        return PipelineLoop(loop, std::move(parts), is_repeated, storage, names_of_kernel)();
-    }
     Stmt visit(const LetStmt &let) override {
+        if (in_kernel) lets[let.name] = substitute(lets, let.value);
         if (in_kernel) names_of_kernel.insert(let.name);
         return Mutator::visit(let);
+    }
+    Stmt visit(const IfThenElse &branch) override {
+        conditions += !serial_loops.empty();
+        const Stmt s = Mutator::visit(branch);
+        conditions -= !serial_loops.empty();
+        return s;
+    }
+    Stmt pipelined(const For &loop) {
+        LoopParts parts = split_copies(loop.body, rings);
+        if (parts.copies.empty()) return Stmt(&loop);
+        for (const LoopParts::Copy &c : parts.copies) check_source(c);
+        const PlaceInKernel place{storage, serial_loops, lets, roles, names_of_kernel};
+        const PipelineLoop pipeline(loop, std::move(parts), place);
+        if (!roles.any()) return pipeline();
+        if (conditions > 0)
+            refuse_roles(str("the ", loop_name(loop),
+                             ", whose copies are made ahead, is run only where a condition holds "
+                             "that may differ between iterations of a loop around"));
+        return pipeline.by_roles(barriers);
+    }
+
+    // ---- Roles of warps ----
+
+    // Leaves a ring buffer for both roles to be allocated around them.
+    Stmt taken_out(const Realize &ring) {
+        taken.push_back(Ref<const Realize>(&ring));
+        return ring.body;
+    }
+    // Of the innermost loop over blocks.
+    Stmt with_roles(const For &loop) {
+        if (barriers.empty())
+            refuse_roles("no loop of the kernel has copies for wgmma that are async() with "
+                         "ring_buffer(n), so that there is nothing to copy ahead");
+        std::vector<Stmt> first;
+        for (const RoleBarriers &b : barriers) {
+            first.push_back(b.full.each(Intrinsic::barrier_init));
+            first.push_back(b.empty.each(Intrinsic::barrier_init, {all_consumer_warps}));
+        }
+        first.push_back(evaluate(Intrinsic::gpu_barrier));
+        const Stmt both = split_roles(loop.body);
+        check_producer(both.as<IfThenElse>()->then_case);
+        first.push_back(both);
+        Stmt s = Block::make(first);
+        for (const Ref<const Realize> &r : taken) s = r->with<&Realize::body>(s);
+        for (const RoleBarriers &b : barriers) s = b.full.around(b.empty.around(s));
+        taken.clear();
+        barriers.clear();
+        return loop.with<&For::body>(s);
+    }
+    // The producer knows nothing of what the consumers compute.
+    void check_producer(const Stmt &s) const {
+        for_each_node(s, [&](const Call &c) {
+            if (of_kernel.contains(c.callee) && !is_taken(c.callee))
+                refuse_roles(str("what is copied ahead depends on ", c.callee,
+                                 ", which is computed in the same kernel"));
+        });
+    }
+    bool is_taken(Symbol func) const {
+        return std::ranges::any_of(taken,
+                                   [&](const Ref<const Realize> &r) { return r->func == func; });
+    }
+    [[noreturn]] void refuse_roles(const std::string &why) const {
+        throw CompileError(roles.written, str("warp_specialize: ", why));
     }
 
     // Values that the kernel computes may not be there when their copy is begun.
@@ -429,7 +248,13 @@ class PipelineCopies final : public Mutator {
     std::unordered_set<Symbol> of_kernel;        // Funcs whose storage is within one
     std::unordered_set<Symbol> names_of_kernel;  // loops and lets within one, so far
     bool in_kernel = false;
-    int serial_loops = 0;
+    std::vector<const For *> serial_loops;  // of more than one iteration, within the kernel
+    Substitution lets;                      // of kernels
+    int conditions = 0;                     // around, within serial loops
+    WarpRoles roles;                        // of the kernel
+    bool have_roles = false;                // the warps of the kernel have them
+    std::vector<RoleBarriers> barriers;
+    std::vector<Ref<const Realize>> taken;
 };
 
 }  // namespace

@@ -28,6 +28,18 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 // whose instructions go on in the next iteration. What is no box of a buffer is copied or computed
 // by all threads there, too, n - 2 iterations ahead.
 //
+// If the warps of the kernel have roles (warp_specialize), a producer begins copies into slots that
+// are empty, and consumers arrive where they are done with one (warp_roles.h):
+//
+//     if gpu_is_producer():                           else:
+//       for k in [0, +m):                             for k in [0, +m):
+//         wait until slot k % n is empty                wait until slot k % n is full
+//         begin the copy of k                           use slot k % n
+//                                                       slot (k - 1) % n is empty
+//
+// Iterations are counted through all loops of the block around, so that copies run on into its next
+// tile.
+//
 // Elements beyond those that an iteration computes are zero. A buffer's rows are split into panels
 // of 128 bytes, one panel after the other.
 //

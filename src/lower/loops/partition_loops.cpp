@@ -21,7 +21,8 @@ bool has_barrier(const Stmt &body) {
     bool any = false;
     for_each_node(body, [&](const IntrinsicCall &c) {
         any |= c.op == Intrinsic::gpu_barrier || c.op == Intrinsic::gpu_warp_barrier ||
-               c.op == Intrinsic::gpu_cluster_barrier || c.op == Intrinsic::shuffle_lanes;
+               c.op == Intrinsic::gpu_cluster_barrier || c.op == Intrinsic::gpu_role_barrier ||
+               c.op == Intrinsic::shuffle_lanes || c.op == Intrinsic::barrier_arrive;
     });
     return any;
 }

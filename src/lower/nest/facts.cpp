@@ -94,14 +94,19 @@ LoopOrigin origin_of(const StageNest &nest, const StageNest::Loop &loop) {
     const std::vector<program::Loop> &loops = nest.definition.schedule.loops;
     auto scheduled = std::ranges::find(loops, loop.var, &program::Loop::var);
     const bool is_reduction = scheduled == loops.end() || scheduled->is_reduction;
-    LoopOrigin origin{nest.func.name, loop.var, nest.stage,
-                      is_reduction,   {},       kind_written(nest, loop)};
+    LoopOrigin origin;
+    origin.func = nest.func.name;
+    origin.var = loop.var;
+    origin.stage = nest.stage;
+    origin.is_reduction = is_reduction;
+    origin.kind_written = kind_written(nest, loop);
     if (loop.kind == LoopKind::Tensorized && scheduled != loops.end())
         origin.instruction = Symbol::interned(scheduled->instruction);
     if (loop.kind != LoopKind::GPUBlock) return origin;
     origin.block_group = nest.definition.schedule.block_group;
     origin.blocks_per_processor = nest.definition.schedule.blocks_per_processor;
     origin.resident_blocks = nest.definition.schedule.resident_blocks;
+    origin.roles = nest.definition.schedule.roles;
     return origin;
 }
 

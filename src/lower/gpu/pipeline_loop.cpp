@@ -1,0 +1,376 @@
+#include "lower/gpu/pipeline_loop.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/tensor_operation.h"
+#include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
+#include "lower/gpu/warp_roles.h"
+#include "lower/loops/loop_name.h"
+
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::simplify;
+
+Stmt evaluate(Intrinsic op, std::vector<Expr> args) {
+    return Evaluate::make(call(Int(32), op, std::move(args)));
+}
+
+namespace {
+
+class SplitBody {
+public:
+    explicit SplitBody(const std::unordered_map<Symbol, const Realize *> &rings) : rings(rings) {}
+    LoopParts operator()(const Stmt &body) {
+        parts.rest = split(body);
+        return std::move(parts);
+    }
+
+private:
+    Stmt split(const Stmt &s) {
+        if (const auto *let = s.as<LetStmt>()) {
+            lets.push_back(let);
+            const Stmt body = split(let->body);
+            lets.pop_back();
+            return let->with<&LetStmt::body>(body);
+        }
+        if (const auto *p = s.as<ProducerConsumer>()) {
+            const auto ring = rings.find(p->func);
+            if (ring == rings.end() || !p->is_producer)
+                return p->with<&ProducerConsumer::body>(split(p->body));
+            Stmt copy = s;
+            for (auto let = lets.rbegin(); let != lets.rend(); ++let)
+                copy = (*let)->with<&LetStmt::body>(copy);
+            parts.copies.push_back({ring->second, copy});
+            return Evaluate::make(0);
+        }
+        if (const auto *block = s.as<Block>()) {
+            std::vector<Stmt> all;
+            for (const Stmt &each : block->stmts) all.push_back(split(each));
+            return Block::make(all);
+        }
+        return s;
+    }
+    const std::unordered_map<Symbol, const Realize *> &rings;
+    std::vector<const LetStmt *> lets;
+    LoopParts parts;
+};
+
+bool is_asynchronous(const MachineOp &op) {
+    return is_tensor_operation(op.op) && TensorOperation::of(op).instruction.is_asynchronous;
+}
+
+// The place of the accumulators of the instructions wgmma in a statement;
+// undefined if there are none.
+Expr wgmma_accumulators(const Stmt &s) {
+    Expr place;
+    for_each_node(s, [&](const MachineOp &op) {
+        if (is_asynchronous(op)) place = TensorOperation::of(op).accumulators;
+    });
+    return place;
+}
+
+// Finds what instructions wgmma of a statement write, and what else uses Funcs
+// there.
+class UsesOutside final : public Visitor {
+public:
+    explicit UsesOutside(const Stmt &s) { (*this)(s); }
+    std::unordered_set<Symbol> tiles, others;
+    bool realizes = false;  // a Tile
+
+private:
+    void visit(const MachineOp &op) override {
+        if (!is_asynchronous(op)) return Visitor::visit(op);
+        const Expr first = TensorOperation::of(op).accumulators.as<IntrinsicCall>()->args[0];
+        tiles.insert(first.as<Call>()->callee);
+    }
+    void visit(const Call &c) override {
+        others.insert(c.callee);
+        Visitor::visit(c);
+    }
+    void visit(const Provide &p) override {
+        others.insert(p.func);
+        Visitor::visit(p);
+    }
+    void visit(const Realize &r) override {
+        realizes |= r.memory == MemoryType::Tile;
+        Visitor::visit(r);
+    }
+};
+
+// Has all accesses of a ring buffer in one slot.
+class InSlot final : public Mutator {
+public:
+    InSlot(Symbol ring, Expr slot) : ring(ring), slot(std::move(slot)) {}
+
+private:
+    std::vector<Expr> moved(std::vector<Expr> args) const {
+        args.back() = slot;
+        return args;
+    }
+    Expr visit(const Call &c) override {
+        const Expr e = Mutator::visit(c);
+        const Call &mutated = *e.as<Call>();
+        return c.callee == ring ? mutated.with<&Call::args>(moved(mutated.args)) : e;
+    }
+    Stmt visit(const Provide &p) override {
+        const Stmt s = Mutator::visit(p);
+        const Provide &mutated = *s.as<Provide>();
+        return p.func == ring ? mutated.with<&Provide::args>(moved(mutated.args)) : s;
+    }
+    const Symbol ring;
+    const Expr slot;
+};
+
+}  // namespace
+
+LoopParts split_copies(const Stmt &body, const std::unordered_map<Symbol, const Realize *> &rings) {
+    return SplitBody(rings)(body);
+}
+
+// ---- Barriers ----
+
+Expr SlotBarriers::of(const Expr &slot) const {
+    return call(Handle(), Intrinsic::address_of,
+                {Call::make(UInt(64), name, CallKind::Func, 0, {simplify(slot)})});
+}
+
+Stmt SlotBarriers::each(Intrinsic op, const std::vector<Expr> &operands) const {
+    const Symbol s = Symbol::fresh("slot");
+    std::vector<Expr> all = {of(int32_variable(s))};
+    all.insert(all.end(), operands.begin(), operands.end());
+    return For::make(s, 0, int32_t(slots), LoopKind::Serial, Partition::Never,
+                     evaluate(op, std::move(all)));
+}
+
+// No other storage takes its memory, where a barrier is one to the end.
+Stmt SlotBarriers::around(const Stmt &s) const {
+    return Realize::make(name, {UInt(64)}, MemoryType::GPUSharedAsync, {{0, int32_t(slots)}}, {},
+                         s);
+}
+
+// ---- What is asked of a loop ----
+
+PipelineLoop::PipelineLoop(const For &loop, LoopParts parts, const PlaceInKernel &place)
+    : loop(loop), parts(std::move(parts)), is_repeated(!place.repeated_by.empty()), place(place),
+      accumulators(wgmma_accumulators(this->parts.rest)),
+      slots(as_const_int(this->parts.copies.front().ring->storage.copies).value_or(0)) {
+    check();
+}
+
+void PipelineLoop::check() const {
+    if (accumulators.defined()) check_accumulators();
+    for (const LoopParts::Copy &c : parts.copies) {
+        const auto n = as_const_int(c.ring->storage.copies);
+        if (n && *n == slots && slots >= 2) continue;
+        throw CompileError(c.ring->storage.async_written,
+                           str("async of ", c.ring->func,
+                               ": within a kernel it needs a ring_buffer of a known number of "
+                               "copies, 2 at least, the same for all that is copied in the ",
+                               loop_name(loop)));
+    }
+}
+
+// Between the begin of an instruction and its wait, nobody else may use what it
+// writes.
+void PipelineLoop::check_accumulators() const {
+    UsesOutside uses(parts.rest);
+    if (uses.tiles.size() == 1 && !uses.others.contains(*uses.tiles.begin()) && !uses.realizes)
+        return;
+    throw CompileError(parts.copies.front().ring->storage.async_written,
+                       str("async of ", parts.copies.front().ring->func, ": in the ",
+                           loop_name(loop),
+                           " instructions wgmma add to one Tile, which is "
+                           "stored and used outside of it"));
+}
+
+void PipelineLoop::refuse_role(const std::string &why) const {
+    const StorageFacts &ring = parts.copies.front().ring->storage;
+    throw CompileError(
+        place.roles.written,
+        str("warp_specialize: a producer has the machine copy what is async() "
+            "with ring_buffer(n) in the same kernel; async of ",
+            parts.copies.front().ring->func,
+            ring.async_written.known() ? str(" (", to_string(ring.async_written), ")") : "", ": ",
+            why));
+}
+
+void PipelineLoop::check_constant(const For &of) const {
+    const Expr extent = substitute(place.lets, of.extent);
+    for (const For *outer : place.repeated_by) {
+        if (uses_symbol(extent, outer->name))
+            refuse_role(str("the number of iterations of the ", loop_name(of),
+                            " is not the same in all iterations of the ", loop_name(*outer)));
+    }
+}
+
+// ---- Copies ----
+
+Expr PipelineLoop::iteration() const { return simplify(k() - loop.min); }
+
+// The number of an iteration among all of the block: it says which slot, and in
+// which turn.
+Expr PipelineLoop::number() const {
+    Expr all = 0;
+    for (size_t i = 0; i < place.repeated_by.size(); i++) {
+        const For &outer = *place.repeated_by[i];
+        if (i > 0) check_constant(outer);
+        all = all * outer.extent + (Variable::make(Int(32), outer.name) - outer.min);
+    }
+    if (is_repeated) check_constant(loop);
+    return simplify(all * loop.extent + iteration());
+}
+
+// Returns what is begun for an iteration, if there is one.
+Stmt PipelineLoop::begin(const Stmt &copies, const Expr &at) const {
+    const Stmt shifted = substitute(loop.name, simplify(at + loop.min), copies);
+    return IfThenElse::make(at < loop.extent, shifted);
+}
+
+Stmt PipelineLoop::before(const Stmt &copies, const Stmt &after_each, int32_t iterations) const {
+    const Symbol p = Symbol::fresh("ahead");
+    const Stmt body = Block::make({begin(copies, Variable::make(Int(32), p)), after_each});
+    return For::make(p, 0, iterations, LoopKind::Serial, Partition::Never, body);
+}
+
+// With the ring buffers in the slot of the iteration of a number; undefined:
+// where they are.
+Stmt PipelineLoop::in_slots(Stmt s, const Expr &number) const {
+    if (!number.defined() || !is_repeated) return s;
+    for (const LoopParts::Copy &c : parts.copies)
+        s = InSlot(c.ring->func, simplify(number % int32_t(slots)))(s);
+    return s;
+}
+
+StagedCopy PipelineLoop::copy_of(const LoopParts::Copy &c, const Expr &number) const {
+    StagedCopy copy(*c.ring, in_slots(c.stmt, number), place.storage);
+    if (accumulators.defined()) copy.check_rows_for_wgmma();
+    return copy;
+}
+
+// The copies of an iteration that the machine makes, and what the barrier that counts them is told.
+Stmt PipelineLoop::boxes(const Expr &full, const std::vector<StagedCopy> &copies) const {
+    std::vector<Stmt> all;
+    int64_t bytes = 0;
+    for (const StagedCopy &copy : copies) {
+        all.push_back(copy.by_tiles(full, place.names));
+        bytes += copy.bytes();
+    }
+    return Block::make(evaluate(Intrinsic::barrier_expect, {full, Expr(int32_t(bytes))}),
+                       Block::make(all));
+}
+
+// ---- The loop ----
+
+Stmt PipelineLoop::operator()() const {
+    std::vector<StagedCopy> of_threads, of_machine;
+    for (const LoopParts::Copy &c : parts.copies) {
+        StagedCopy copy = copy_of(c, {});
+        const bool is_of_machine = accumulators.defined() && copy.is_by_tiles(place.names);
+        (is_of_machine ? of_machine : of_threads).push_back(std::move(copy));
+    }
+    if (!accumulators.defined()) return by_threads(of_threads);
+    return of_threads.empty() ? by_tiles(of_machine) : by_both(of_threads, of_machine);
+}
+
+Stmt PipelineLoop::of_all_threads(const std::vector<StagedCopy> &copies) const {
+    std::vector<Stmt> all;
+    const ThreadLoops threads = threads_of(parts.rest);
+    for (const StagedCopy &copy : copies) all.push_back(copy.by_threads(threads));
+    return Block::make(all);
+}
+
+// The loop, if it has iterations: a path around it to the wait would move the sums meanwhile.
+Stmt PipelineLoop::until_done(const Stmt &body) const {
+    const Stmt s = Block::make(loop.with<&For::body>(body),
+                               evaluate(Intrinsic::tensor_wait, {0, accumulators}));
+    return as_const_int(loop.extent) ? s : IfThenElse::make(0 < loop.extent, s);
+}
+
+Stmt PipelineLoop::end_of(const SlotBarriers &full) const {
+    if (!is_repeated) return Stmt();
+    return Block::make({evaluate(Intrinsic::gpu_barrier), full.each(Intrinsic::barrier_end),
+                        evaluate(Intrinsic::gpu_barrier)});
+}
+
+Stmt PipelineLoop::by_threads(const std::vector<StagedCopy> &of_threads) const {
+    const Stmt copies = of_all_threads(of_threads), commit = evaluate(Intrinsic::async_commit);
+    const Stmt body = Block::make(
+        {evaluate(Intrinsic::async_wait, {ahead() - 1}), evaluate(Intrinsic::gpu_barrier),
+         begin(copies, simplify(iteration() + ahead())), commit, parts.rest});
+    const Stmt meet = is_repeated ? evaluate(Intrinsic::gpu_barrier) : Stmt();
+    return Block::make({meet, before(copies, commit, ahead()), loop.with<&For::body>(body)});
+}
+
+Stmt PipelineLoop::by_tiles(const std::vector<StagedCopy> &of_machine) const {
+    const SlotBarriers full("full", slots);
+    const Expr barrier = full.of(iteration() % int32_t(slots));
+    const Stmt copies = boxes(barrier, of_machine);
+    const Stmt body = Block::make(
+        {evaluate(Intrinsic::barrier_wait, {barrier, simplify(iteration() / int32_t(slots) % 2)}),
+         parts.rest, evaluate(Intrinsic::tensor_wait, {1, accumulators}),
+         evaluate(Intrinsic::gpu_barrier), begin(copies, simplify(iteration() + ahead()))});
+    return full.around(
+        Block::make({full.each(Intrinsic::barrier_init), before(copies, Stmt(), ahead()),
+                     evaluate(Intrinsic::gpu_barrier), until_done(body), end_of(full)}));
+}
+
+// Threads copy or compute for instructions wgmma, which go on in the next iteration if there are
+// enough slots: what is begun then goes to the slot of the iteration before the last one.
+Stmt PipelineLoop::by_both(const std::vector<StagedCopy> &of_threads,
+                           const std::vector<StagedCopy> &of_machine) const {
+    const bool goes_on = slots > 2, has_tiles = !of_machine.empty();
+    const int32_t before_this = goes_on ? ahead() - 1 : ahead();
+    const SlotBarriers full("full", slots);
+    const Expr barrier = full.of(iteration() % int32_t(slots));
+    const Stmt commit = evaluate(Intrinsic::async_commit);
+    const Stmt copies =
+        Block::make({has_tiles ? boxes(barrier, of_machine) : Stmt(), of_all_threads(of_threads)});
+    const Stmt wait_for_machine =
+        evaluate(Intrinsic::barrier_wait, {barrier, simplify(iteration() / int32_t(slots) % 2)});
+    const Stmt body = Block::make(
+        {has_tiles ? wait_for_machine : Stmt(), evaluate(Intrinsic::async_wait, {before_this - 1}),
+         evaluate(Intrinsic::gpu_barrier), parts.rest,
+         evaluate(Intrinsic::tensor_wait, {goes_on ? 1 : 0, accumulators}),
+         begin(copies, simplify(iteration() + before_this)), commit});
+    const Stmt meet = is_repeated ? evaluate(Intrinsic::gpu_barrier) : Stmt();
+    const Stmt s = Block::make({has_tiles ? full.each(Intrinsic::barrier_init) : meet,
+                                before(copies, commit, before_this),
+                                has_tiles ? evaluate(Intrinsic::gpu_barrier) : Stmt(),
+                                until_done(body), has_tiles ? end_of(full) : Stmt()});
+    return has_tiles ? full.around(s) : s;
+}
+
+// The same for a kernel whose warps have roles: the barriers are initialized
+// before.
+Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers) const {
+    if (!accumulators.defined()) refuse_role("threads copy it, since no wgmma uses it");
+    const Expr n = number();
+    all_barriers.push_back({SlotBarriers("full", slots), SlotBarriers("empty", slots)});
+    const RoleBarriers &barriers = all_barriers.back();
+    const Expr slot = n % int32_t(slots), turn = n / int32_t(slots);
+    const Expr full = barriers.full.of(slot), previous = (n - 1) % int32_t(slots);
+    const Expr last = substitute(loop.name, simplify(loop.min + loop.extent - 1), slot);
+    const auto is_empty = [&](const Expr &which) {
+        return evaluate(Intrinsic::barrier_arrive, {barriers.empty.of(which)});
+    };
+    std::vector<StagedCopy> of_machine;
+    for (const LoopParts::Copy &c : parts.copies) {
+        of_machine.push_back(copy_of(c, n));
+        if (!of_machine.back().is_by_tiles(place.names))
+            refuse_role("threads copy it, since it is no box that the machine copies");
+    }
+    const Stmt produce = Block::make(
+        {evaluate(Intrinsic::barrier_wait, {barriers.empty.of(slot), simplify((turn + 1) % 2)}),
+         boxes(full, of_machine)});
+    const Stmt body = Block::make(
+        {of_producer(produce), evaluate(Intrinsic::barrier_wait, {full, simplify(turn % 2)}),
+         in_slots(parts.rest, n), evaluate(Intrinsic::tensor_wait, {1, accumulators}),
+         IfThenElse::make(k() > loop.min, is_empty(previous))});
+    return Block::make({loop.with<&For::body>(body),
+                        evaluate(Intrinsic::tensor_wait, {0, accumulators}),
+                        IfThenElse::make(loop.extent > 0, is_empty(last))});
+}
+
+}  // namespace tessera::lower

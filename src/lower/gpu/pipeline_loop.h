@@ -1,0 +1,98 @@
+#pragma once
+#include "ir/nodes.h"
+#include "ir/operators.h"
+#include "lower/gpu/staged_copy.h"
+
+// One loop of a kernel that copies into ring buffers ahead of what uses them.
+namespace tessera::lower {
+
+// Returns a statement that calls an intrinsic.
+ir::Stmt evaluate(Intrinsic op, std::vector<ir::Expr> args = {});
+
+// The copies in the body of a loop, and what is left of it.
+struct LoopParts {
+    struct Copy {
+        const ir::Realize *ring;
+        ir::Stmt stmt;  // within the lets around it
+    };
+    std::vector<Copy> copies;
+    ir::Stmt rest;
+};
+LoopParts split_copies(const ir::Stmt &body,
+                       const std::unordered_map<Symbol, const ir::Realize *> &rings);
+
+// Where a loop stands in the kernel.
+struct PlaceInKernel {
+    const Realizations &storage;
+    const std::vector<const ir::For *> &repeated_by;  // the serial loops around, outermost first
+    const ir::Substitution &lets;                     // of the kernel, around
+    const ir::WarpRoles &roles;
+    const std::unordered_set<Symbol> &names;  // that are bound within the kernel, so far
+};
+
+// A barrier for each slot of a ring buffer.
+class SlotBarriers {
+public:
+    SlotBarriers(const char *name, int64_t slots) : name(Symbol::fresh(name)), slots(slots) {}
+
+    // The place of the barrier of a slot.
+    ir::Expr of(const ir::Expr &slot) const;
+    // Calls an intrinsic for each barrier.
+    ir::Stmt each(Intrinsic op, const std::vector<ir::Expr> &operands = {}) const;
+    // Returns the statement with the barriers' storage around it.
+    ir::Stmt around(const ir::Stmt &s) const;
+
+private:
+    Symbol name;
+    int64_t slots;
+};
+
+// The barriers of a loop whose copies a producer makes: where something has
+// been copied to, and where something may be.
+struct RoleBarriers {
+    SlotBarriers full, empty;
+};
+
+// Rewrites a loop and its copies: pipeline_copies.h.
+class PipelineLoop {
+public:
+    PipelineLoop(const ir::For &loop, LoopParts parts, const PlaceInKernel &place);
+
+    // All threads run the loop.
+    ir::Stmt operator()() const;
+    // The warps have roles. The barriers are for who calls this to allocate and
+    // initialize.
+    ir::Stmt by_roles(std::vector<RoleBarriers> &all_barriers) const;
+
+private:
+    void check() const;
+    void check_accumulators() const;
+    [[noreturn]] void refuse_role(const std::string &why) const;
+    void check_constant(const ir::For &of) const;
+
+    ir::Stmt by_threads(const std::vector<StagedCopy> &copies) const;
+    ir::Stmt by_tiles(const std::vector<StagedCopy> &copies) const;
+    ir::Stmt by_both(const std::vector<StagedCopy> &of_threads,
+                     const std::vector<StagedCopy> &of_machine) const;
+    ir::Stmt of_all_threads(const std::vector<StagedCopy> &copies) const;
+    ir::Stmt until_done(const ir::Stmt &body) const;
+    ir::Stmt end_of(const SlotBarriers &full) const;
+    StagedCopy copy_of(const LoopParts::Copy &c, const ir::Expr &number) const;
+    ir::Expr k() const { return int32_variable(loop.name); }
+    ir::Expr iteration() const;
+    ir::Expr number() const;
+    int32_t ahead() const { return int32_t(slots - 1); }
+    ir::Stmt begin(const ir::Stmt &copies, const ir::Expr &at) const;
+    ir::Stmt before(const ir::Stmt &copies, const ir::Stmt &after_each, int32_t iterations) const;
+    ir::Stmt in_slots(ir::Stmt s, const ir::Expr &number) const;
+    ir::Stmt boxes(const ir::Expr &full, const std::vector<StagedCopy> &copies) const;
+
+    const ir::For &loop;
+    const LoopParts parts;
+    const bool is_repeated;  // the block runs the loop several times
+    const PlaceInKernel place;
+    const ir::Expr accumulators;  // where those of wgmma are; undefined: threads copy
+    const int64_t slots;
+};
+
+}  // namespace tessera::lower
