@@ -19,7 +19,6 @@ using algebra::simplify;
 namespace {
 
 constexpr int32_t panel_bytes = 128, chunk_bytes = 16;
-constexpr size_t dimensions = 2;  // of what lies in panels, and one for the slots
 
 bool is_operand(const Realize &ring) {
     bool any = false;
@@ -109,7 +108,7 @@ void StagedCopy::find_box(const Provide &store) {
     }
     find_coordinates(store);
     find_value(store.values[0]);
-    of_panel = is_in_panels() ? elements_of_panel(ring, extents[0]) : extents[0];
+    of_panel = elements_of_panel(ring, extents[0]);
     const int64_t of_row = int64_t(extents[0]) * ring.types[0].bytes();
     if (is_operand(ring) &&
         (extents[0] % of_panel != 0 || of_panel * ring.types[0].bytes() % chunk_bytes != 0))
@@ -215,17 +214,17 @@ bool StagedCopy::is_zero_unless(const Expr &condition, const std::vector<Expr> &
 
 namespace {
 
-// Accesses f(x, y, slot) become f(x % 64, y, x / 64, slot).
 class InPanels final : public Mutator {
 public:
-    InPanels(Symbol ring, int32_t of_panel) : ring(ring), of_panel(of_panel) {}
+    InPanels(const Realize &ring, int32_t of_panel)
+        : ring(ring.func), arguments(ring.bounds.size()), of_panel(of_panel) {}
 
 private:
     std::vector<Expr> split(std::vector<Expr> args) const {
-        if (args.size() != dimensions + 1) return args;
+        if (args.size() != arguments) return args;
         const Expr x = args[0];
         args[0] = simplify(x % of_panel);
-        args.insert(args.begin() + dimensions, simplify(x / of_panel));
+        args.insert(args.end() - 1, simplify(x / of_panel));
         return args;
     }
     Expr visit(const Call &c) override {
@@ -234,6 +233,7 @@ private:
         return c.callee == ring ? mutated.with<&Call::args>(split(mutated.args)) : e;
     }
     const Symbol ring;
+    const size_t arguments;  // of an access that is not split yet
     const int32_t of_panel;
 };
 
@@ -242,19 +242,16 @@ private:
 Stmt in_panels(const Realize &ring, const Stmt &body) {
     const auto known = algebra::constant_upper_bound(ring.bounds[0].extent);
     if (!known) throw InternalError("a ring buffer that is no copy of a box");
-    const int32_t row = int32_t(*known);
+    const auto row = int32_t(*known);
+    const int32_t of_panel = elements_of_panel(ring, row);
     Region bounds = ring.bounds;
-    int32_t of_panel = row;
-    if (ring.bounds.size() == dimensions + 1) {
-        of_panel = elements_of_panel(ring, row);
-        bounds[0].extent = of_panel;
-        bounds.insert(bounds.begin() + dimensions, {0, row / of_panel});
-    }
+    bounds[0].extent = of_panel;
+    bounds.insert(bounds.end() - 1, {0, row / of_panel});
     StorageFacts facts = ring.storage;
     facts.is_async = facts.is_copy_shared = false;
     facts.copies = Expr();
     return ring.with<&Realize::memory, &Realize::bounds, &Realize::body, &Realize::storage>(
-        MemoryType::GPUSharedAsync, bounds, InPanels(ring.func, of_panel)(body), facts);
+        MemoryType::GPUSharedAsync, bounds, InPanels(ring, of_panel)(body), facts);
 }
 
 }  // namespace tessera::lower
