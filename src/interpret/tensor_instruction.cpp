@@ -258,7 +258,9 @@ void StatementRun::run_tensor_operation(const MachineOp &s, const Tape &places) 
     const Type type = first->type.element_of();
     const bool is_compared = !plan->operation.a.is_of_tile && !plan->operation.b.is_of_tile;
     for (size_t i = 0; i < by_loops.size(); i++) {
-        if (same(type, by_loops[i], own.accumulators[i]) || !is_compared) continue;
+        const Held &result = own.accumulators[i];
+        if (!is_compared) d.store(int64_t(i), result.word, result.poison, accessor());
+        if (same(type, by_loops[i], result) || !is_compared) continue;
         const Layout elements = inverse(plan->accumulators);
         const Place e = place_of(elements, Place{int64_t(lane), int64_t(i)});
         throw RuntimeError(str(plan->operation.instruction.name, " computes ",

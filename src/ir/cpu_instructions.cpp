@@ -1,6 +1,9 @@
 #include "ir/cpu_instructions.h"
+#include "base/error.h"
 #include "ir/operators.h"
 #include <algorithm>
+#include <list>
+#include <mutex>
 
 namespace tessera::ir {
 
@@ -103,6 +106,20 @@ std::vector<CpuInstruction> all_instructions() {
     };
 }
 
+// The rows stay where they are.
+struct CpuTable {
+    CpuTable() {
+        std::vector<CpuInstruction> all = all_instructions();
+        for (CpuInstruction &i : all) rows.push_back(std::move(i));
+    }
+    std::mutex mutex;
+    std::list<CpuInstruction> rows;
+};
+CpuTable &cpu_table() {
+    static CpuTable table;
+    return table;
+}
+
 Expr cpu_element(const InstructionOperand &operand, const Expr &row, const Expr &column) {
     return Call::make(operand.type, operand.name, CallKind::Func, 0, {row, column});
 }
@@ -113,23 +130,51 @@ Stmt cpu_loop(Symbol name, int64_t extent, const Stmt &body) {
 
 }  // namespace
 
-std::span<const CpuInstruction> cpu_instructions() {
-    static const std::vector<CpuInstruction> all = all_instructions();
+std::vector<const CpuInstruction *> cpu_instructions() {
+    CpuTable &table = cpu_table();
+    const std::lock_guard lock(table.mutex);
+    std::vector<const CpuInstruction *> all;
+    for (const CpuInstruction &i : table.rows) all.push_back(&i);
     return all;
 }
 
 const CpuInstruction *cpu_instruction(std::string_view name) {
-    const auto all = cpu_instructions();
-    const auto found = std::ranges::find(all, name, &CpuInstruction::name);
-    return found == all.end() ? nullptr : &*found;
+    CpuTable &table = cpu_table();
+    const std::lock_guard lock(table.mutex);
+    const auto found = std::ranges::find(table.rows, name, &CpuInstruction::name);
+    return found == table.rows.end() ? nullptr : &*found;
 }
 
 std::vector<const CpuInstruction *> cpu_instructions_called(std::string_view name) {
     std::vector<const CpuInstruction *> found;
-    for (const CpuInstruction &i : cpu_instructions()) {
-        if (i.name == name || i.mnemonic == name || i.family == name) found.push_back(&i);
+    for (const CpuInstruction *i : cpu_instructions()) {
+        if (name == "any" || i->name == name || i->mnemonic == name || i->family == name)
+            found.push_back(i);
     }
     return found;
+}
+
+bool is_cpu_instruction_name(std::string_view name, const Target &target) {
+    if (name == "any") return !target.has_gpu_feature();
+    return !cpu_instructions_called(name).empty();
+}
+
+void register_cpu_instruction(const CpuInstruction &instruction) {
+    const int64_t bytes = instruction.rows * instruction.columns * instruction.sum.bytes();
+    if (instruction.assembly.empty() || instruction.is_of_tiles() ||
+        (bytes != 16 && bytes != 32 && bytes != 64))
+        throw CompileError(str("the instruction ", instruction.name,
+                               " of a CPU has to have a line of assembly, and sums that fill a "
+                               "vector register of 16, 32 or 64 bytes; it has ",
+                               bytes));
+    try {
+        verify(instruction.instruction());
+    } catch (const InternalError &e) {
+        throw CompileError(e.what());
+    }
+    CpuTable &table = cpu_table();
+    const std::lock_guard lock(table.mutex);
+    table.rows.push_front(instruction);
 }
 
 bool CpuInstruction::is_on(const Target &target) const {
@@ -146,6 +191,7 @@ Instruction CpuInstruction::instruction() const {
                                          : "row(j) element(k)";
     Instruction made{
         .name = name,
+        .family = family,
         .threads = 1,
         .operands = {{own("D"), sum, OperandPlace::Registers,
                       parse_layout(str("i:", rows, " j:", columns, " -> thread(0) ", of_d))},

@@ -1,7 +1,6 @@
 #pragma once
 #include "base/target.h"
 #include "ir/instruction.h"
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +23,9 @@ struct CpuInstruction {
     Type sum, a, b;
     int64_t rows = 1, columns = 1, k = 1, interleaved = 0;
     bool is_swapped = false;  // the machine takes B before A, and gives D by columns
+    // Of a user's own instruction: its line of assembly, in which $D, $A and $B stand for vector
+    // registers.
+    std::string assembly = "";
 
     // Returns what it means, and where its operands lie.
     Instruction instruction() const;
@@ -35,10 +37,16 @@ struct CpuInstruction {
 
 // Sizes and operands are described by "Intel 64 and IA-32 Architectures Software Developer's
 // Manual", volume 2, and by "Arm Architecture Reference Manual for A-profile", section C7.2.
-std::span<const CpuInstruction> cpu_instructions();
+std::vector<const CpuInstruction *> cpu_instructions();
 // Returns the instruction of this name; null if there is none.
 const CpuInstruction *cpu_instruction(std::string_view name);
-// Returns all of this name, mnemonic or family, those to be preferred first.
+// Returns all of this name, mnemonic or family, or of any ("any"), those to be preferred first.
 std::vector<const CpuInstruction *> cpu_instructions_called(std::string_view name);
+// Returns true if the name stands for instructions of CPUs in code for this target: "any" does if
+// that has no GPU.
+bool is_cpu_instruction_name(std::string_view name, const Target &target);
+// Adds an instruction of the user's to the table, before all others. Throws CompileError if the row
+// contradicts itself, or has no line of assembly.
+void register_cpu_instruction(const CpuInstruction &instruction);
 
 }  // namespace tessera::ir

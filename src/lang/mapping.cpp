@@ -5,19 +5,14 @@
 namespace tessera {
 namespace {
 
-// The instructions of that name or family, those that are tried first in front.
-std::vector<ir::Instruction> instructions_of(const TensorInstruction &wanted) {
-    constexpr int64_t fewest_columns = 8;  // where their number can be chosen
-    std::vector<ir::Instruction> all = ir::instructions_named(wanted.name(), fewest_columns);
+// The instructions of that name or family, in the order in which they are tried. How many columns
+// one has makes no difference here.
+std::vector<ir::Instruction> instructions_of(const TensorInstruction &wanted, Location at) {
+    std::vector<ir::Instruction> all = ir::instructions_named(wanted.name(), 8);
     for (const ir::CpuInstruction *i : ir::cpu_instructions_called(wanted.name()))
         all.push_back(i->instruction());
-    return all;
-}
-
-std::vector<ir::Instruction> known_instructions(const TensorInstruction &wanted, Location at) {
-    std::vector<ir::Instruction> all = instructions_of(wanted);
     if (!all.empty()) return all;
-    throw CompileError(at, str("there is no instruction ", wanted.name(), "; the families are ",
+    throw CompileError(at, str("there is no instruction ", wanted.name(), "; there are any, ",
                                join(ir::instruction_names())));
 }
 
@@ -77,7 +72,7 @@ std::vector<Mapping> possible_mappings(const Stage &stage, const TensorInstructi
         const program::StageRef &s = stage.scheduled(at);
         program::require_loop(s.definition().schedule, s.name, "possible_mappings", v.symbol, at);
     }
-    for (const ir::Instruction &i : known_instructions(instruction, at)) {
+    for (const ir::Instruction &i : instructions_of(instruction, at)) {
         std::vector<Mapping> found = possible_mappings(stage, i, options);
         if (!found.empty()) return found;
     }
@@ -97,23 +92,40 @@ std::vector<Mapping> possible_mappings(const Func &f, const TensorInstruction &i
 
 namespace detail {
 
+// What is wrong with a mapping onto an instruction, and how near the instruction is.
+struct Fault {
+    enum class Of : uint8_t { Loops, Operands, Result, None } of = Of::None;
+    std::string text;
+};
+
+static Fault fault_of(const program::StageRef &s, const ir::Instruction &instruction,
+                      const std::vector<std::vector<Symbol>> &groups) {
+    const program::Definition &d = s.definition();
+    Fault fault{Fault::Of::Loops, program::fault_of_mapping(*s.function, d, instruction, groups)};
+    if (d.values[0].type() != instruction.operands[0].type)
+        fault.of = Fault::Of::Result;
+    else if (program::match_instruction(*s.function, d, instruction).empty())
+        fault.of = Fault::Of::Operands;
+    return fault;
+}
+
 void tensorize(const program::StageRef &s, const Mapping &mapping,
                const TensorInstruction &instruction, Location at) {
-    const program::Definition &d = s.definition();
+    const program::StageSchedule &schedule = s.definition().schedule;
     const auto groups = symbols_of(mapping);
     for (const auto &group : groups) {
-        for (Symbol var : group) program::require_loop(d.schedule, s.name, "tensorize", var, at);
+        for (Symbol var : group) program::require_loop(schedule, s.name, "tensorize", var, at);
     }
-    std::string first_fault;
-    for (const ir::Instruction &i : known_instructions(instruction, at)) {
-        const std::string fault = program::fault_of_mapping(*s.function, d, i, groups);
-        if (fault.empty()) {
-            program::apply(s, program::directives_of(groups, d.schedule, instruction.name()), at);
+    Fault nearest;
+    for (const ir::Instruction &i : instructions_of(instruction, at)) {
+        const Fault fault = fault_of(s, i, groups);
+        if (fault.text.empty()) {
+            program::apply(s, program::directives_of(groups, schedule, instruction.name()), at);
             return;
         }
-        if (first_fault.empty()) first_fault = fault;
+        if (fault.of < nearest.of) nearest = fault;
     }
-    throw CompileError(at, str("tensorize(", mapping, "): ", first_fault));
+    throw CompileError(at, str("tensorize(", mapping, "): ", nearest.text));
 }
 
 }  // namespace detail

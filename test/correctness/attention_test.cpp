@@ -57,7 +57,7 @@ struct Problem {
         return worst;
     }
 
-    // Returns the text after storage has been folded, or the error of a run.
+    // Runs it, and compares with double precision.
     void check(const Target &target) const {
         CAPTURE(target.to_string());
         CAPTURE(shape.size);

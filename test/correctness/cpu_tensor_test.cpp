@@ -258,6 +258,29 @@ TEST_SUITE("tensor instructions of CPUs") {
         CHECK(count_of(assembly_of(BFloat(16), BFloat(16), Float(32), s, "bfmmla", newer),
                        "bfmmla\t") == 32);
     }
+    TEST_CASE("an instruction of the user's own is a row with a line of assembly") {
+        ir::CpuInstruction own = *ir::cpu_instruction("vpdpwssd");
+        own.name = own.mnemonic = own.family = "own_words";
+        own.assembly = "vpdpwssd $B, $A, $D";
+        ir::register_cpu_instruction(own);
+        const Sizes s{12, 64, 32, 6, 32, 8};
+        agrees<int16_t, int16_t, int>(s, "own_words", with_machine("own_words"));
+        CHECK(count_of(assembly_of(Int(16), Int(16), Int(32), s, "own_words",
+                                   "x86-64-linux-avx512_skylake-avx512_vnni"),
+                       "vpdpwssd") == 48);
+    }
+    TEST_CASE("any instruction of the target is the best one that fits") {
+        const Sizes s{32, 64, 64, 32, 32, 64};
+        const auto any = [&](const char *target) {
+            return assembly_of(UInt(8), Int(8), Int(32), s, "any", target);
+        };
+        CHECK(count_of(any(amx), "tdpbusd") == 4);
+        CHECK(count_of(any("x86-64-linux-avx2-avxvnni"), "vpdpbusd") == 32 * 4 * 16);
+        CHECK(count_of(any("arm-64-linux-armv86a"), "usmmla\t") == 16 * 16 * 8);
+        const Sizes small{6, 32, 8, 6, 32, 8};
+        CHECK(count_of(assembly_of(UInt(8), Int(8), Int(32), small, "any", amx), "vpdpbusd") ==
+              6 * 2 * 2);
+    }
     TEST_CASE("a mismatch is named, and what would do") {
         const Target on_amx(std::string(amx) + "-jit");
         const auto refused = [&](Product &p, const Target &target) {

@@ -29,26 +29,23 @@ struct Convolution {
 TEST_SUITE("errors of mappings") {
     TEST_CASE("loops that are of other operands") {
         Convolution a;
-        REFUSED(
-            a.tensorize(map({n, p}, {a.c}, {a.s})),
-            "tensorize(map({n, p}, {c}, {s})): the loop c cannot be on j of "
-            "mma.m16n8k16.float32.float16: it is of A (in_im) and B (w_im), and j is of D (conv) "
-            "and B (w_im); put it on k");
-        REFUSED(
-            a.tensorize(map({n, p, k}, {}, {a.c})),
-            "the loop k cannot be on i of mma.m16n8k16.float32.float16: it is of D (conv) and B "
-            "(w_im), and i is of D (conv) and A (in_im); put it on j");
+        REFUSED(a.tensorize(map({n, p}, {a.c}, {a.s})),
+                "tensorize(map({n, p}, {c}, {s})): the loop c cannot be on j of "
+                "mma.m16n8k16.f32.f16: it is of A (in_im) and B (w_im), and j is of D (conv) "
+                "and B (w_im); put it on k");
+        REFUSED(a.tensorize(map({n, p, k}, {}, {a.c})),
+                "the loop k cannot be on i of mma.m16n8k16.f32.f16: it is of D (conv) and B "
+                "(w_im), and i is of D (conv) and A (in_im); put it on j");
         // Both orders of the operands are tried.
         a.tensorize(map(k, {n, p}, {a.c, a.s}));
         CHECK(a.conv.update().dump_argument_list() == "Vars: c_s, n_p, k\n");
         Func batched("batched");
         const RDom r(0, 4, "r");
         batched(k, p, n) += cast<float>(a.in(r, p, n)) * cast<float>(a.w(k, r, n));
-        REFUSED(
-            batched.update().tensorize(map({n, p}, {k}, {r}), TensorInstruction::MMA),
-            "the loop n cannot be on i of mma.m16n8k16.float32.float16: it is of D (batched), A "
-            "(in_im) and B (w_im), and i is of D (batched) and A (in_im); it fits none of the "
-            "instruction's loops and stays around");
+        REFUSED(batched.update().tensorize(map({n, p}, {k}, {r}), TensorInstruction::MMA),
+                "the loop n cannot be on i of mma.m16n8k16.f32.f16: it is of D (batched), A "
+                "(in_im) and B (w_im), and i is of D (batched) and A (in_im); it fits none of the "
+                "instruction's loops and stays around");
     }
     TEST_CASE("loops that are not there, or twice, and groups") {
         Convolution a;
@@ -57,15 +54,15 @@ TEST_SUITE("errors of mappings") {
             "tensorize: no loop named other in stage conv.update(0); its loops are s, c, p, k, n");
         REFUSED(a.tensorize(map({n, p, n}, k, a.c)), "the loop n is there twice");
         REFUSED(a.tensorize(map({n, p}, k)),
-                "mma.m16n8k16.float32.float16 has 3 loops, i, j, k, and the mapping 2; it has a "
+                "mma.m16n8k16.f32.f16 has 3 loops, i, j, k, and the mapping 2; it has a "
                 "group for each, which is empty if no loop is on that");
         REFUSED(a.tensorize(map({}, {}, {})), "the mapping has no loops");
         a.conv.update().gpu_blocks(n);
         REFUSED(a.tensorize(map({n, p}, k, a.c)),
-                "the loop n cannot be on i of mma.m16n8k16.float32.float16: it is gpu_blocks "
+                "the loop n cannot be on i of mma.m16n8k16.f32.f16: it is gpu_blocks "
                 "already");
         REFUSED(a.conv.update().tensorize(map(n, k, a.c), TensorInstruction("mna")),
-                "there is no instruction mna");
+                "there is no instruction mna; there are any, ");
         REFUSED(possible_mappings(a.conv, TensorInstruction::MMA, {.fixed = {other}}),
                 "possible_mappings: no loop named other in stage conv.update(0)");
         REFUSED(possible_mappings(a.in.in(), TensorInstruction::MMA),
@@ -74,17 +71,20 @@ TEST_SUITE("errors of mappings") {
     TEST_CASE("types, and definitions that are no sums of products") {
         Convolution floats(Float(32)), mixed(Float(16), BFloat(16));
         REFUSED(floats.tensorize(map({n, p}, k, floats.c)),
-                "A of mma.m16n8k16.float32.float16 is of float16, and in_im of float32; cast that "
+                "A of mma.m16n8k16.f32.f16 is of float16, and in_im of float32; cast that "
                 "to float16 in a Func of its own, or take an instruction for float32");
         REFUSED(mixed.tensorize(map({n, p}, k, mixed.c)),
-                "B of mma.m16n8k16.float32.float16 is of float16, and w_im of bfloat16");
+                "B of mma.m16n8k16.f32.f16 is of float16, and w_im of bfloat16");
         Convolution a;
-        Func halves("halves"), largest("largest"), own("own"), pairs("pairs");
+        Func doubles("doubles"), shorts("shorts"), largest("largest"), own("own"), pairs("pairs");
         const RDom r(0, 4, "r");
         const Mapping mapping = map(p, k, RVar(r));
-        halves(k, p) += a.in(r, p, 0) * a.w(k, r, 0);
-        REFUSED(halves.update().tensorize(mapping, TensorInstruction::MMA),
-                "D of mma.m16n8k16.float32.float16 is of float32, and halves of float16");
+        doubles(k, p) += cast<double>(a.in(r, p, 0)) * cast<double>(a.w(k, r, 0));
+        REFUSED(doubles.update().tensorize(mapping, TensorInstruction::MMA),
+                "D of mma.m16n8k16.f32.f16 is of float32, and doubles of float64");
+        shorts(k, p) += cast<int>(a.in(r, p, 0)) * cast<int>(a.w(k, r, 0));
+        REFUSED(shorts.update().tensorize(mapping, TensorInstruction::MMA),
+                "A of mma.m16n8k32.s32.s8 is of int8, and in_im of float16");
         const Expr product = cast<float>(a.in(r, p, 0)) * cast<float>(a.w(k, r, 0));
         largest(k, p) = 0.0f;
         largest(k, p) = max(largest(k, p), product);
@@ -108,7 +108,7 @@ TEST_SUITE("errors of mappings") {
         scatter(2 * r.y + r.x, k) += cast<float>(a.in(r.y, r.z, 0)) * cast<float>(a.w(r.x, r.z, k));
         REFUSED(scatter.update().tensorize(map({r.y}, {r.x}, {r.z}), TensorInstruction::MMA),
                 "an element at (2 * r$y + r$x, k) may be written by several elements of D of "
-                "mma.m16n8k16.float32.float16; leave one of the loops that meet in an argument "
+                "mma.m16n8k16.f32.f16; leave one of the loops that meet in an argument "
                 "around");
         scatter.update().tensorize(map(r.y, k, r.z), TensorInstruction::MMA);
         RDom triangle(0, 3, 0, 3, "t");
@@ -116,7 +116,7 @@ TEST_SUITE("errors of mappings") {
         lower(p, k) += cast<float>(a.in(p, triangle.x, triangle.y)) *
                        cast<float>(a.w(k, triangle.x, triangle.y));
         REFUSED(lower.update().tensorize(map(p, k, triangle.x), TensorInstruction::MMA),
-                "the loop t$x cannot be on k of mma.m16n8k16.float32.float16: the domain's "
+                "the loop t$x cannot be on k of mma.m16n8k16.f32.f16: the domain's "
                 "condition depends on it, and an instruction has none");
     }
 }

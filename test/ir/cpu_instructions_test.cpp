@@ -9,12 +9,12 @@ using namespace tessera::ir;
 TEST_SUITE("instructions of CPUs") {
     TEST_CASE("rows do not contradict themselves, and names are different") {
         std::set<std::string> names;
-        for (const CpuInstruction &row : cpu_instructions()) {
-            CAPTURE(row.name);
-            verify(row.instruction());
-            CHECK(is_bijective(row.instruction().operand("D").layout));
-            CHECK(names.insert(row.name).second);
-            CHECK(cpu_instruction(row.name) == &row);
+        for (const CpuInstruction *row : cpu_instructions()) {
+            CAPTURE(row->name);
+            verify(row->instruction());
+            CHECK(is_bijective(row->instruction().operand("D").layout));
+            CHECK(names.insert(row->name).second);
+            CHECK(cpu_instruction(row->name) == row);
         }
     }
     TEST_CASE("a family has all of its instructions, those of more columns first") {
@@ -22,6 +22,18 @@ TEST_SUITE("instructions of CPUs") {
         CHECK(cpu_instructions_called("vpdpwssd").front()->columns == 16);
         CHECK(cpu_instructions_called("vpdpwssd").back()->columns == 8);
         CHECK(cpu_instructions_called("wgmma").empty());
+    }
+    TEST_CASE("users add their own, with a line of assembly") {
+        CpuInstruction own = *cpu_instruction("sdot");
+        own.name = own.mnemonic = own.family = "own_sdot";
+        CHECK_THROWS_WITH_AS(register_cpu_instruction(own),
+                             doctest::Contains("has to have a line of assembly"), CompileError);
+        own.assembly = "sdot $D.4s, $A.16b, $B.16b";
+        register_cpu_instruction(own);
+        CHECK(cpu_instructions_called("own_sdot").size() == 1);
+        CHECK(cpu_instructions_called("any").front()->name == "own_sdot");
+        CHECK(is_cpu_instruction_name("any", Target("arm-64-linux")));
+        CHECK(!is_cpu_instruction_name("any", Target("x86-64-linux-cuda")));
     }
     TEST_CASE("features decide which machine has it") {
         const CpuInstruction *tiles = cpu_instruction("tdpbssd");

@@ -137,6 +137,7 @@ private:
     HeldTile registers_for(const CpuTensorOperation &t);
     Value *operand_vector(const InstructionOperand &operand, Value *place, Value *stride,
                           int64_t bytes);
+    Value *by_assembly(const CpuInstruction &row, Value *sums, Value *a, Value *b_vector);
     Value *row_stride(const Expr &row, const Expr &next);
 
     // launch.cpp

@@ -1,6 +1,7 @@
 #include "codegen/host/host_emitter.h"
 #include "codegen/llvm/patterns.h"
 #include "ir/cpu_tensor.h"
+#include <llvm/IR/InlineAsm.h>
 
 // Instructions of CPUs that add products of small matrices to what is in registers.
 namespace tessera::codegen {
@@ -120,6 +121,20 @@ Value *HostEmitter::operand_vector(const InstructionOperand &operand, Value *pla
     return all;
 }
 
+// The user's own line of assembly, whose registers LLVM chooses.
+Value *HostEmitter::by_assembly(const CpuInstruction &row, Value *sums, Value *a, Value *b_vector) {
+    std::string text = row.assembly;
+    for (const auto &[name, number] : {std::pair("$D", "$0"), {"$A", "$1"}, {"$B", "$2"}}) {
+        for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 2))
+            text.replace(at, 2, number);
+    }
+    llvm::Type *type = sums->getType();
+    const char *vectors = row.arch == Target::X86 ? "=v,v,v,0" : "=w,w,w,0";
+    auto *function = llvm::FunctionType::get(type, {type, type, type}, false);
+    return b.CreateCall(llvm::InlineAsm::get(function, text, vectors, false),
+                        {b.CreateBitCast(a, type), b.CreateBitCast(b_vector, type), sums});
+}
+
 void HostEmitter::multiply_vectors(const CpuTensorOperation &t, const HeldTile &tile) {
     const CpuInstruction &row = t.row();
     const Instruction instruction = row.instruction();
@@ -137,7 +152,9 @@ void HostEmitter::multiply_vectors(const CpuTensorOperation &t, const HeldTile &
             for (int64_t j = 0; j < t.column_steps(); j++) {
                 llvm::AllocaInst *slot = tile.sums[size_t(i * t.column_steps() + j)];
                 Value *sums = b.CreateLoad(slot->getAllocatedType(), slot);
-                Value *added = patterns->multiply(row, sums, a, columns[size_t(j)]);
+                Value *added = row.assembly.empty()
+                                   ? patterns->multiply(row, sums, a, columns[size_t(j)])
+                                   : by_assembly(row, sums, a, columns[size_t(j)]);
                 if (!added) throw InternalError(str("no code for the instruction ", row.name));
                 b.CreateStore(added, slot);
             }

@@ -57,7 +57,7 @@ private:
                      const CoordinateLoops &loops, CpuProduct product);
     void explain_layout(const CpuInstruction &row, const OperandRows &a, const Call &of_a,
                         const Call &of_b);
-    void check_registers(const CpuInstruction &row, const CpuProduct &product) const;
+    bool fits_registers(const CpuInstruction &row, const CpuProduct &product);
     bool uses(const std::vector<Expr> &args, const For &loop) const;
     Expr known(const Expr &e) const { return simplify(remove_likely(scope.expand(e))); }
     bool misfit(int found_at, const std::string &why) {
@@ -85,7 +85,7 @@ private:
 };
 
 void ReadProduct::visit(const For &loop) {
-    if (!is_for_cpu_instruction(loop) || loop.origin.instruction.text() != asked)
+    if (!is_for_cpu_instruction(loop, target) || loop.origin.instruction.text() != asked)
         refuse(str("the ", loop_name(loop),
                    " within is not tensorized by it; tensorize the "
                    "innermost loops, and reorder() others around them"));
@@ -219,14 +219,14 @@ bool ReadProduct::find_dimensions(const CoordinateLoops &found, CpuProduct &prod
     return true;
 }
 
-void ReadProduct::check_registers(const CpuInstruction &row, const CpuProduct &product) const {
+bool ReadProduct::fits_registers(const CpuInstruction &row, const CpuProduct &product) {
     constexpr int64_t most = 6;
     const CpuTensorOperation &t = product.operation;
-    if (!row.is_of_tiles() || t.row_steps() * t.column_steps() <= most) return;
-    refuse(str("the ", t.rows, " x ", t.columns, " sums of ", tile.func, " take ",
-               t.row_steps() * t.column_steps(),
-               " tile registers of 16 x 16, of which there are "
-               "eight, two for the operands; compute 32 x 32 or 48 x 32 at a time"));
+    if (!row.is_of_tiles() || t.row_steps() * t.column_steps() <= most) return true;
+    return misfit(4, str("the ", t.rows, " x ", t.columns, " sums of ", tile.func, " take ",
+                         t.row_steps() * t.column_steps(),
+                         " tile registers of 16 x 16, of which there are "
+                         "eight, two for the operands; compute 32 x 32 or 48 x 32 at a time"));
 }
 
 void ReadProduct::explain_layout(const CpuInstruction &row, const OperandRows &a, const Call &of_a,
@@ -290,8 +290,7 @@ void ReadProduct::try_instruction(const CpuInstruction &row, const ProductOperan
     t.rows = extent("i");
     t.columns = extent("j");
     t.k = extent("k");
-    check_registers(row, product);
-    try_layouts(row, operands, found, std::move(product));
+    if (fits_registers(row, product)) try_layouts(row, operands, found, std::move(product));
 }
 
 CpuProduct ReadProduct::choose() {
@@ -299,6 +298,8 @@ CpuProduct ReadProduct::choose() {
     std::string types;
     const CpuInstruction *missing = nullptr;
     for (const CpuInstruction *row : cpu_instructions_called(asked)) {
+        if (asked == "any" && !row->is_on(target) && !target.has_feature(Target::Interpret))
+            continue;
         types += str(types.empty() ? "" : ", or ", row->sum, " += ", row->a, " * ", row->b, " (",
                      row->mnemonic, ")");
         const auto operands = operands_for(*row);
@@ -327,9 +328,9 @@ CpuProduct ReadProduct::choose() {
 
 }  // namespace
 
-bool is_for_cpu_instruction(const For &loop) {
+bool is_for_cpu_instruction(const For &loop, const Target &target) {
     return loop.loop_kind == LoopKind::Tensorized &&
-           !cpu_instructions_called(loop.origin.instruction.text()).empty();
+           is_cpu_instruction_name(loop.origin.instruction.text(), target);
 }
 
 CpuProduct read_cpu_product(const For &outermost, const Realize &tile, const Storages &storage,

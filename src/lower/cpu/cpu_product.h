@@ -6,7 +6,7 @@
 namespace tessera::lower {
 
 // Returns true if the user asks for an instruction of a CPU in place of the loop.
-bool is_for_cpu_instruction(const ir::For &loop);
+bool is_for_cpu_instruction(const ir::For &loop, const Target &target);
 
 // A nest of tensorized loops as an instruction of a CPU runs it.
 struct CpuProduct {

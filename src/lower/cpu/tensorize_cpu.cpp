@@ -200,7 +200,8 @@ public:
 
 private:
     void visit(const For &loop) override {
-        if (!is_for_cpu_instruction(loop)) return scope.within(loop, [&] { Visitor::visit(loop); });
+        if (!is_for_cpu_instruction(loop, target))
+            return scope.within(loop, [&] { Visitor::visit(loop); });
         bool is_own = false;
         for_each_node(Stmt(&loop), [&](const Provide &p) { is_own |= p.func == tile.func; });
         if (!is_own) return;
@@ -264,6 +265,12 @@ private:
                                  "stage it for each by in()"));
         }
     }
+    void refuse_within(const For &kernel) const {
+        for_each_node(kernel.body, [&](const For &loop) {
+            if (is_for_cpu_instruction(loop, target))
+                refuse(loop, "it is an instruction of CPUs, and the loop is in a kernel of a GPU");
+        });
+    }
     [[noreturn]] static void refuse(const For &loop, const std::string &why) {
         throw CompileError(loop.origin.kind_written,
                            str("tensorize(..., TensorInstruction(\"",
@@ -276,9 +283,10 @@ private:
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Stmt visit(const For &loop) override {
-        if (is_for_cpu_instruction(loop))
+        if (is_for_cpu_instruction(loop, target))
             refuse(loop, "it is in no Func that is stored in MemoryType::Tile, which the sums of "
                          "the instruction have to be");
+        if (loop.loop_kind == LoopKind::GPUBlock) refuse_within(loop);
         return lets.within(loop, [&] { return Mutator::visit(loop); });
     }
 
@@ -324,7 +332,7 @@ private:
 
 Stmt tensorize_cpu(const Stmt &s, const lower::Context &context) {
     bool any = false;
-    for_each_node(s, [&](const For &loop) { any |= is_for_cpu_instruction(loop); });
+    for_each_node(s, [&](const For &loop) { any |= is_for_cpu_instruction(loop, context.target); });
     if (!any) return s;
     return ConfigureTiles()(TensorizeCpu(context.target)(s));
 }

@@ -1,8 +1,8 @@
 #include "lower/gpu/check_gpu_loops.h"
 #include "algebra/prove.h"
+#include "ir/cpu_instructions.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
-#include "lower/cpu/cpu_product.h"
 #include "lower/gpu/kernel_loops.h"
 #include <algorithm>
 #include <unordered_set>
@@ -259,7 +259,10 @@ void CheckGPULoops::check_memory(const Realize &r) const {
     }
     if ((!is_shared && !is_tile) || is_in_kernel()) return;
     bool is_on_cpu = false;
-    for_each_node(r.body, [&](const For &loop) { is_on_cpu |= is_for_cpu_instruction(loop); });
+    for_each_node(r.body, [&](const For &loop) {
+        is_on_cpu |= loop.loop_kind == LoopKind::Tensorized &&
+                     is_cpu_instruction_name(loop.origin.instruction.text(), context.target);
+    });
     if (is_tile && is_on_cpu) return;
     throw CompileError(r.storage.compute_written,
                        str("store_in of ", r.func, ": ", name_of(r.memory), " is ",

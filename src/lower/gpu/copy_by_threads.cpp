@@ -77,7 +77,7 @@ Expr StagedCopy::whole(const std::vector<Expr> &at, int32_t elements) const {
 
 // Stores the element at these coordinates, the first of which is within its panel.
 Stmt StagedCopy::store(const Expr &stored, std::vector<Expr> at, const Expr &panel) const {
-    if (panel.defined()) at.push_back(panel);
+    at.push_back(panel);
     at.push_back(slot);
     return Provide::make(ring.func, {stored}, at);
 }
@@ -94,7 +94,7 @@ Stmt StagedCopy::chunk(const std::vector<Expr> &at, const Expr &panel, int32_t e
     };
     const auto in_box = [&](const Expr &by) {
         std::vector<Expr> moved = in_panel(by);
-        if (panel.defined()) moved[0] = panel * of_panel + moved[0];
+        moved[0] = panel * of_panel + moved[0];
         return moved;
     };
     const auto over_all = [&](LoopKind kind, const auto &one) {
@@ -154,7 +154,7 @@ Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
         at.push_back(rest % extents[d]);
         rest = rest / extents[d];
     }
-    Stmt s = chunk(at, is_in_panels() ? rest : Expr(), elements, copied > 0);
+    Stmt s = chunk(at, rest, elements, copied > 0);
     if (chunks % count != 0) s = IfThenElse::make(which < chunks, s);
     const int64_t rounds = (chunks + count - 1) / count;
     s = For::make(round, 0, int32_t(rounds),

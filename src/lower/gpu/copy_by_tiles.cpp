@@ -33,7 +33,7 @@ void least_of(const Expr &e, int64_t added, std::vector<Expr> &all) {
 
 // A coordinate that is clamped: max(min(at, last), first); undefined: it is not, on that side.
 struct Clamped {
-    Expr at, first, last;
+    Expr at, first = {}, last = {};
 };
 
 // `is_fixed` says of an expression that it is the same for all that a kernel copies.
@@ -238,14 +238,12 @@ Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> 
     const std::vector<Expr> &min = sample.as<Call>()->args;
     const Symbol panel = Symbol::fresh("panel");
     const Expr number = int32_variable(panel);
-    std::vector<Expr> to(extents.size(), 0), at;
-    to.insert(to.end(), {number, slot});
-    const Expr place = call(Handle(), Intrinsic::address_of,
-                            {Call::make(ring.types[0], ring.func, CallKind::Func, 0, to)});
     std::vector<Symbol> names;
+    std::vector<Expr> at, first;
     for (size_t d = 0; d < extents.size(); d++) {
-        names.push_back(Symbol::fresh("x"));
-        at.push_back(int32_variable(names[d]));
+        names.push_back(Symbol::fresh("box"));
+        at.push_back(int32_variable(names.back()));
+        first.emplace_back(0);
     }
     std::vector<Expr> in_box = at;
     in_box[0] = number * of_panel + at[0];
@@ -255,7 +253,11 @@ Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> 
     for (size_t d = 0; d < extents.size(); d++)
         box = For::make(names[d], 0, d == 0 ? of_panel : extents[d], LoopKind::Serial,
                         Partition::Never, box);
-    std::vector<Expr> operands = {place, barrier, tensor_map};
+    first.push_back(number);
+    first.push_back(slot);
+    const Expr to = call(Handle(), Intrinsic::address_of,
+                         {Call::make(ring.types[0], ring.func, CallKind::Func, 0, first)});
+    std::vector<Expr> operands = {to, barrier, tensor_map};
     for (size_t i = 0; i < dimensions.size(); i++) {
         const Expr &first = dimensions[i].first;
         operands.push_back(simplify((i == 0 ? first + number * of_panel : first) - min[i]));

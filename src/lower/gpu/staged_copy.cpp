@@ -217,11 +217,11 @@ namespace {
 class InPanels final : public Mutator {
 public:
     InPanels(const Realize &ring, int32_t of_panel)
-        : ring(ring.func), arguments(ring.bounds.size()), of_panel(of_panel) {}
+        : ring(ring.func), dimensions(ring.bounds.size()), of_panel(of_panel) {}
 
 private:
     std::vector<Expr> split(std::vector<Expr> args) const {
-        if (args.size() != arguments) return args;
+        if (args.size() != dimensions) return args;
         const Expr x = args[0];
         args[0] = simplify(x % of_panel);
         args.insert(args.end() - 1, simplify(x / of_panel));
@@ -233,7 +233,7 @@ private:
         return c.callee == ring ? mutated.with<&Call::args>(split(mutated.args)) : e;
     }
     const Symbol ring;
-    const size_t arguments;  // of an access that is not split yet
+    const size_t dimensions;  // and one more in accesses that are in panels already
     const int32_t of_panel;
 };
 
@@ -242,7 +242,7 @@ private:
 Stmt in_panels(const Realize &ring, const Stmt &body) {
     const auto known = algebra::constant_upper_bound(ring.bounds[0].extent);
     if (!known) throw InternalError("a ring buffer that is no copy of a box");
-    const auto row = int32_t(*known);
+    const int32_t row = int32_t(*known);
     const int32_t of_panel = elements_of_panel(ring, row);
     Region bounds = ring.bounds;
     bounds[0].extent = of_panel;

@@ -47,12 +47,12 @@ public:
 private:
     // A dimension of what is copied, as the machine sees it.
     struct TiledDimension {
-        ir::Expr at;              // where an element is copied from
-        ir::Expr first;           // of the box
-        std::optional<size_t> d;  // of the box, that runs along it
+        ir::Expr at;                   // where an element is copied from
+        ir::Expr first;                // of the box
+        std::optional<size_t> d = {};  // of the box, that runs along it
         // What is before `begin`, after `last`, or not before `end`, is zero, beside what the
         // buffer does not have.
-        ir::Expr begin, last, end;
+        ir::Expr begin = {}, last = {}, end = {};
     };
     void read(const ir::Stmt &s);
     void find_box(const ir::Provide &store);

@@ -355,12 +355,11 @@ private:
         return fits && is_innermost;
     }
 
-    // Conditions of what is tensorized are those without which all that is added is zero.
+    // Conditions of what is tensorized are those without which what is added is zero.
     Stmt visit(const IfThenElse &branch) override {
         return nest.is_tensorized() ? Mutator::operator()(branch.then_case)
                                     : Mutator::visit(branch);
     }
-
     Expr visit(const Call &c) override {
         Expr e = Mutator::visit(c);
         // In what is tensorized other Tiles are operands, which the loops read as they were.

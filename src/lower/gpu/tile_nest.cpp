@@ -1,6 +1,7 @@
 #include "lower/gpu/tile_nest.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
@@ -167,6 +168,20 @@ namespace {
 
 // ---- Nests ----
 
+// Elements that are zero where a condition does not hold become zero.
+class ZeroWithout final : public Mutator {
+public:
+    ZeroWithout(Expr condition, const IsZeroUnless &is_zero_unless)
+        : condition(std::move(condition)), is_zero_unless(is_zero_unless) {}
+
+private:
+    Expr visit(const Call &c) override {
+        return is_zero_unless(condition, c) ? make_zero(c.type) : Expr(&c);
+    }
+    const Expr condition;
+    const IsZeroUnless &is_zero_unless;
+};
+
 class ReadNest final : public Visitor {
 public:
     ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around,
@@ -213,6 +228,20 @@ private:
     void visit(const Call &c) override {
         see(c.callee, c.args);
         Visitor::visit(c);
+    }
+    // Returns true if the update adds zero where the condition does not hold, because what it reads
+    // is zero there.
+    bool adds_zero_without_condition() const {
+        const Expr value = scope.expand(nest.stage->values[0]);
+        const auto *sum = value.as<Add>();
+        if (!sum || nest.stage->predicate.defined()) return false;
+        const auto is_itself = [&](const Expr &e) {
+            const auto *c = e.as<Call>();
+            return c && c->callee == nest.stage->func;
+        };
+        if (!is_itself(sum->a) && !is_itself(sum->b)) return false;
+        const Expr added = is_itself(sum->a) ? sum->b : sum->a;
+        return is_zero(simplify(ZeroWithout(scope.expand(condition), is_zero_unless)(added)));
     }
     void see(Symbol func, const std::vector<Expr> &args) {
         const auto tile = tiles.find(func);
@@ -279,18 +308,6 @@ private:
             refuse("it has no loop over columns or none over rows");
         check_known();
     }
-    bool is_zero_without_condition() const {
-        bool all = !nest.stage->predicate.defined();
-        const Expr expanded = scope.expand(condition);
-        for_each_node(nest.stage->values[0], [&](const Call &c) {
-            if (tiles.contains(c.callee)) return;
-            std::vector<Expr> at;
-            for (const Expr &arg : c.args) at.push_back(scope.expand(arg));
-            const Expr element = c.with<&Call::args>(at);
-            all &= is_zero_unless(expanded, *element.as<Call>());
-        });
-        return all;
-    }
     void check_known() const {
         for (const For *loop : nest.warps) {
             if (nest.count(loop) == 0)
@@ -312,7 +329,7 @@ private:
             is_inside |= is_own;
         }
         if (nest.sum.empty()) refuse("what is tensorized has a loop over what is summed");
-        if (condition.defined() && !is_zero_without_condition())
+        if (condition.defined() && !adds_zero_without_condition())
             refuse(str("what is tensorized has no conditions but those of a split that does not "
                        "divide the sum, if both operands are staged by async() and ring_buffer(), "
                        "which fills with zeros; here it is done only if ",

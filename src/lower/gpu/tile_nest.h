@@ -82,9 +82,9 @@ struct TileNest {
 using IsZeroUnless = std::function<bool(const ir::Expr &condition, const ir::Call &element)>;
 
 // Finds the parts of a nest whose outermost loop over warps is `outermost`. A condition of what is
-// tensorized is left out if all that it reads beside Tiles is zero without it. Throws CompileError,
-// at the directive of that loop, if the nest has another form, its sizes do not fit the
-// instruction, or several threads would update one element at once.
+// tensorized is left out if all that is added is zero without it. Throws CompileError, at
+// the directive of that loop, if the nest has another form, its sizes do not fit the instruction,
+// or several threads would update one element at once.
 TileNest read_tile_nest(const Tiles &tiles, const ir::For &outermost, const LetScope &around,
                         const IsZeroUnless &is_zero_unless);
 

@@ -310,11 +310,11 @@ void Validator::check_calls(const FunctionContents &f, const program::Definition
 }
 
 // Returns true if an instruction of a CPU updates what is stored in a Tile.
-static bool is_tensorized_on_cpu(const FunctionContents &f) {
+static bool is_tensorized_on_cpu(const FunctionContents &f, const Target &target) {
     for (const program::DefinitionRef &stage : f.stages) {
         for (const program::Definition *version : versions_of(*stage)) {
             for (const Loop &l : version->schedule.loops) {
-                if (!ir::cpu_instructions_called(l.instruction).empty()) return true;
+                if (ir::is_cpu_instruction_name(l.instruction, target)) return true;
             }
         }
     }
@@ -325,7 +325,7 @@ void Validator::check_memory(const FunctionContents &f) const {
     for (const auto &[directive, at, order] : f.schedule.directives) {
         const auto *in = std::get_if<program::StoreIn>(&directive);
         if (!in || traits_of(in->memory).is_on_cpu) continue;
-        if (in->memory == MemoryType::Tile && is_tensorized_on_cpu(f)) continue;
+        if (in->memory == MemoryType::Tile && is_tensorized_on_cpu(f, context.target)) continue;
         const bool is_of_kernels =
             traits_of(in->memory).space == AddressSpace::Shared || in->memory == MemoryType::Tile;
         if (is_of_kernels && context.target.has_gpu_feature()) continue;  // see check_gpu_loops
