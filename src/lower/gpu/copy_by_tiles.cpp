@@ -6,6 +6,7 @@
 #include "ir/visitor.h"
 #include "lower/gpu/staged_copy.h"
 #include "program/parameter.h"
+#include <algorithm>
 
 // The part of StagedCopy by which the machine copies boxes.
 namespace tessera::lower {
@@ -30,7 +31,73 @@ void least_of(const Expr &e, int64_t added, std::vector<Expr> &all) {
     all.push_back(simplify(e + int32_t(added)));
 }
 
+// A coordinate that is clamped: max(min(at, last), first); undefined: it is not, on that side.
+struct Clamped {
+    Expr at, first = {}, last = {};
+};
+
+// `is_fixed` says of an expression that it is the same for all that a kernel copies.
+template<typename IsFixed>
+void find_clamped(const Expr &e, const Expr &added, const IsFixed &is_fixed, Clamped &found) {
+    const auto inner = [&](const auto &limited, Expr &limit) {
+        const bool fixed_a = is_fixed(limited.a), fixed_b = is_fixed(limited.b);
+        if (fixed_a == fixed_b || limit.defined()) return false;
+        limit = simplify((fixed_a ? limited.a : limited.b) + added);
+        find_clamped(fixed_a ? limited.b : limited.a, added, is_fixed, found);
+        return true;
+    };
+    if (const auto *m = e.as<Max>(); m && inner(*m, found.first)) return;
+    if (const auto *m = e.as<Min>(); m && inner(*m, found.last)) return;
+    if (const auto *sum = e.as<Add>(); sum && is_fixed(sum->b))
+        return find_clamped(sum->a, simplify(added + sum->b), is_fixed, found);
+    if (const auto *sum = e.as<Add>(); sum && is_fixed(sum->a))
+        return find_clamped(sum->b, simplify(added + sum->a), is_fixed, found);
+    if (const auto *difference = e.as<Sub>(); difference && is_fixed(difference->b))
+        return find_clamped(difference->a, simplify(added - difference->b), is_fixed, found);
+    found.at = simplify(e + added);
+}
+
+// Lists the parts of a condition, all of which hold where it does, as what is not negative then.
+// Returns false if one is no comparison of integers.
+bool list_parts(const Expr &e, bool is_negated, std::vector<Expr> &all) {
+    const auto both = [&](const auto &c) {
+        return list_parts(c.a, is_negated, all) && list_parts(c.b, is_negated, all);
+    };
+    const auto less = [&](const Expr &a, const Expr &b, int32_t by) {  // a + by <= b
+        if (a.type() != Int(32)) return false;
+        all.push_back(is_negated ? a - b - (1 - by) : b - a - by);
+        return true;
+    };
+    if (const auto *c = e.as<Not>()) return list_parts(c->a, !is_negated, all);
+    if (const auto *c = e.as<And>(); c && !is_negated) return both(*c);
+    if (const auto *c = e.as<Or>(); c && is_negated) return both(*c);
+    if (const auto *c = e.as<LT>()) return less(c->a, c->b, 1);
+    if (const auto *c = e.as<LE>()) return less(c->a, c->b, 0);
+    if (const auto *c = e.as<GT>()) return less(c->b, c->a, 1);
+    if (const auto *c = e.as<GE>()) return less(c->b, c->a, 0);
+    return false;
+}
+
 }  // namespace
+
+// Returns true if what the condition leaves out is what these dimensions do not have, which the
+// machine fills with zeros.
+bool StagedCopy::is_filled_outside(const std::vector<TiledDimension> &dimensions) const {
+    std::vector<Expr> parts, limits_of_at;
+    if (condition.defined() && !list_parts(condition, false, parts)) return false;
+    for (const TiledDimension &d : dimensions) {
+        if (d.begin.defined()) limits_of_at.push_back(d.at - d.begin);
+        if (d.last.defined()) limits_of_at.push_back(d.last - d.at);
+    }
+    const auto has = [](const std::vector<Expr> &all, const Expr &wanted) {
+        return std::ranges::any_of(all,
+                                   [&](const Expr &e) { return is_zero(simplify(e - wanted)); });
+    };
+    return std::ranges::all_of(parts, [&](const Expr &e) { return has(limits_of_at, e); }) &&
+           std::ranges::all_of(limits_of_at, [&](const Expr &e) {
+               return has(parts, e) || algebra::can_prove(simplify(e) >= 0);
+           });
+}
 
 // Finds where what is copied ends in this dimension, if the box may go beyond the limit. Returns
 // false if that is not the same for all boxes.
@@ -51,11 +118,19 @@ bool StagedCopy::find_end(TiledDimension &dimension,
 // Returns the dimension of what is copied if at most one of the box runs along it, over neighbours.
 std::optional<StagedCopy::TiledDimension>
 StagedCopy::tiled_dimension(size_t of_source, const std::unordered_set<Symbol> &of_kernel) const {
-    const Expr &arg = source.as<Call>()->args[of_source];
+    const std::unordered_set<Symbol> of_box(coordinates.begin(), coordinates.end());
+    const auto is_fixed = [&](const Expr &e) {
+        return !uses_any(e, of_kernel) && !uses_any(e, of_box);
+    };
+    Clamped arg{.at = source.as<Call>()->args[of_source]};
+    if (condition.defined()) find_clamped(Expr(arg.at), 0, is_fixed, arg);
     Substitution at_first;
     for (Symbol c : coordinates) at_first[c] = 0;
-    TiledDimension found{simplify(substitute(at_first, arg)), {}, {}};
-    const Expr moved = simplify(arg - found.first);
+    TiledDimension found{.at = arg.at,
+                         .first = simplify(substitute(at_first, arg.at)),
+                         .begin = arg.first,
+                         .last = arg.last};
+    const Expr moved = simplify(arg.at - found.first);
     if (is_zero(moved)) return found;
     for (size_t d = 0; d < coordinates.size(); d++)
         if (equal(moved, int32_variable(coordinates[d]))) found.d = d;
@@ -78,7 +153,7 @@ StagedCopy::tiled_dimensions(const std::unordered_set<Symbol> &of_kernel) const 
         next++;
     }
     while (next < extents.size() && extents[next] == 1) next++;
-    const bool runs_along_rows = !all.empty() && all[0].d == size_t(0);
+    const bool runs_along_rows = !all.empty() && all[0].d == size_t(0) && is_filled_outside(all);
     return next == extents.size() && runs_along_rows ? all : std::vector<TiledDimension>();
 }
 
@@ -107,7 +182,7 @@ bool StagedCopy::is_misaligned() const {
 }
 
 bool StagedCopy::is_by_tiles(const std::unordered_set<Symbol> &of_kernel) const {
-    if (!source.defined() || condition.defined()) return false;
+    if (!source.defined()) return false;
     const size_t rank = source.as<Call>()->args.size();
     const bool fits =
         rank >= 2 && rank <= most_rank && extents[0] * ring.types[0].bytes() % bytes_of_panel == 0;
@@ -141,7 +216,12 @@ Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions) const {
     for (size_t i = 0; i < dimensions.size(); i++) {
         const TiledDimension &d = dimensions[i];
         box.push_back(i == 0 ? of_panel : d.d ? extents[*d.d] : 1);
-        if (d.end.defined()) extents_of_all[i] = ir::min(extents_of_all[i], d.end - min[i]);
+        Expr end = min[i] + extents_of_all[i];
+        if (d.last.defined()) end = d.last + 1;
+        if (d.end.defined()) end = ir::min(end, d.end);
+        if (d.begin.defined()) min[i] = d.begin;
+        if (d.begin.defined() || d.last.defined() || d.end.defined())
+            extents_of_all[i] = simplify(end - min[i]);
     }
     const Expr at = call(Handle(), Intrinsic::address_of, {c.with<&Call::args>(min)});
     std::vector<Expr> operands = {at, ring.types[0].bytes(), int32_t(dimensions.size())};

@@ -214,7 +214,6 @@ bool StagedCopy::is_zero_unless(const Expr &condition, const std::vector<Expr> &
 
 namespace {
 
-// Accesses f(x, y, slot) become f(x % 64, y, x / 64, slot).
 class InPanels final : public Mutator {
 public:
     InPanels(const Realize &ring, int32_t of_panel)

@@ -47,9 +47,12 @@ public:
 private:
     // A dimension of what is copied, as the machine sees it.
     struct TiledDimension {
-        ir::Expr first;           // of the box
-        std::optional<size_t> d;  // of the box, that runs along it
-        ir::Expr end;  // what is there or beyond is zero; undefined: where the buffer ends
+        ir::Expr at;                   // where an element is copied from
+        ir::Expr first;                // of the box
+        std::optional<size_t> d = {};  // of the box, that runs along it
+        // What is before `begin`, after `last`, or not before `end`, is zero, beside what the
+        // buffer does not have.
+        ir::Expr begin = {}, last = {}, end = {};
     };
     void read(const ir::Stmt &s);
     void find_box(const ir::Provide &store);
@@ -66,6 +69,7 @@ private:
     ir::Stmt chunk(const std::vector<ir::Expr> &at, const ir::Expr &panel, int32_t elements,
                    bool is_copied) const;
     std::vector<TiledDimension> tiled_dimensions(const std::unordered_set<Symbol> &of_kernel) const;
+    bool is_filled_outside(const std::vector<TiledDimension> &dimensions) const;
     std::optional<TiledDimension>
     tiled_dimension(size_t of_source, const std::unordered_set<Symbol> &of_kernel) const;
     bool find_end(TiledDimension &dimension, const std::unordered_set<Symbol> &of_kernel) const;
@@ -91,7 +95,8 @@ private:
 };
 
 // Splits the rows of a ring buffer into panels if it is an operand of instructions, in its storage
-// and in the accesses that are not yet; else a row is one panel.
+// and in the accesses that are not yet; else a row is one panel. f(x, y, z, slot) becomes
+// f(x % 64, y, z, x / 64, slot).
 ir::Stmt in_panels(const ir::Realize &ring, const ir::Stmt &body);
 
 }  // namespace tessera::lower

@@ -255,9 +255,15 @@ private:
         if (nest.is_tensorized() && !is_within && is_own(loop)) return tensorized(loop);
         if (nest.rows.contains(loop)) return over_rows(loop);
         if (nest.columns.contains(loop)) return over_columns(loop);
-        const Stmt body = Mutator::operator()(loop.body);
-        if (loop.loop_kind != LoopKind::Tensorized) return loop.with<&For::body>(body);
-        return loop.with<&For::loop_kind, &For::body>(LoopKind::Serial, body);
+        return serial(loop, Mutator::operator()(loop.body));
+    }
+    // The loops around or within what is tensorized have no parts for what is likely.
+    Stmt serial(const For &loop, const Stmt &body) const {
+        if (!nest.is_tensorized()) return loop.with<&For::body>(body);
+        const LoopKind kind =
+            loop.loop_kind == LoopKind::Tensorized ? LoopKind::Serial : LoopKind(loop.loop_kind);
+        return loop.with<&For::loop_kind, &For::partition, &For::body>(kind, Partition::Never,
+                                                                       body);
     }
     Stmt over_warps(const For &loop, const Stmt &body) const {
         return loop.with<&For::extent, &For::loop_kind, &For::body>(int32_t(nest.count(&loop)),
@@ -454,8 +460,15 @@ class ShareTiles final : public Mutator {
                                str("tensorize: the ", loop_name(loop),
                                    " is in no nest that computes a Func in MemoryType::Tile"));
         }
-        if (!is_over_warps(loop)) return s;
-        return s.as<For>()->with<&For::loop_kind>(LoopKind::GPUThread);
+        if (is_over_warps(loop)) return s.as<For>()->with<&For::loop_kind>(LoopKind::GPUThread);
+        return has_instructions(s) ? s.as<For>()->with<&For::partition>(Partition::Never) : s;
+    }
+    // All threads of an instruction run the same iterations of a loop around it, which therefore
+    // has no parts for what is likely in the elements of some of them.
+    static bool has_instructions(const Stmt &loop) {
+        bool any = false;
+        for_each_node(loop, [&](const MachineOp &op) { any |= is_tensor_operation(op.op); });
+        return any && traits_of(loop.as<For>()->loop_kind).gpu == GPULevel::None;
     }
     // What a ring buffer holds beyond what is computed of it is zero.
     bool is_zero_unless(const Expr &condition, const Call &element) const {
