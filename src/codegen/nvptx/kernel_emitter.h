@@ -56,6 +56,10 @@ private:
                              Type element);
     std::vector<std::vector<Value *>> operands_at(const ir::TensorOperation &t,
                                                   std::string_view name, int64_t k);
+    std::pair<Value *, Value *> exchange(Value *low, Value *high, Value *lane, uint32_t distance);
+    std::array<Value *, 4> exchange_elements(const std::array<Value *, 4> &words, int element_bits,
+                                             Value *lane);
+    std::array<Value *, 4> in_words(std::span<const Expr> elements);
     std::array<Value *, 4> exchange_in_quad(const std::array<Value *, 4> &words, Value *lane);
     std::string assembly_of(const ir::TensorOperation &t, int64_t sums, int64_t of_a, int64_t of_b);
     void tensor(const MachineOp &node);

@@ -379,50 +379,84 @@ void KernelEmitter::tensor_wait(const IntrinsicCall &c) {
 
 // ---- Stores ----
 
+namespace {
+
+constexpr size_t words_stored = 4;  // by one thread: 16 bytes
+
+}  // namespace
+
+// Two threads whose numbers differ in the bit `distance` exchange words: the one without the bit
+// keeps `low` and has the other's `low` second; the one with it keeps `high`, and has the other's
+// `high` first.
+std::pair<Value *, Value *> KernelEmitter::exchange(Value *low, Value *high, Value *lane,
+                                                    uint32_t distance) {
+    Value *is_upper = b.CreateICmpNE(b.CreateAnd(lane, b.getInt32(distance)), b.getInt32(0));
+    Value *got = b.CreateIntrinsic(I::nvvm_shfl_sync_bfly_i32,
+                                   {b.getInt32(UINT32_MAX), b.CreateSelect(is_upper, low, high),
+                                    b.getInt32(distance), b.getInt32(31)});
+    return {b.CreateSelect(is_upper, got, low), b.CreateSelect(is_upper, high, got)};
+}
+
 // Threads q = 0 to 3 have the words 4 * b + q of blocks b: afterwards all four words of block q.
 std::array<Value *, 4> KernelEmitter::exchange_in_quad(const std::array<Value *, 4> &words,
                                                        Value *lane) {
-    Value *is_odd = b.CreateICmpNE(b.CreateAnd(lane, b.getInt32(1)), b.getInt32(0));
-    Value *is_upper = b.CreateICmpNE(b.CreateAnd(lane, b.getInt32(2)), b.getInt32(0));
-    const auto with_neighbour = [&](Value *v, uint32_t distance) {
-        return b.CreateIntrinsic(I::nvvm_shfl_sync_bfly_i32,
-                                 {b.getInt32(UINT32_MAX), v, b.getInt32(distance), b.getInt32(31)});
-    };
-    const auto swap = [&](Value *condition, Value *low, Value *high, uint32_t distance) {
-        Value *got = with_neighbour(b.CreateSelect(condition, low, high), distance);
-        return std::pair(b.CreateSelect(condition, got, low), b.CreateSelect(condition, high, got));
-    };
-    const auto [a0, a1] = swap(is_odd, words[0], words[1], 1);
-    const auto [b0, b1] = swap(is_odd, words[2], words[3], 1);
-    const auto [c0, d0] = swap(is_upper, a0, b0, 2);
-    const auto [c1, d1] = swap(is_upper, a1, b1, 2);
+    const auto [a0, a1] = exchange(words[0], words[1], lane, 1);
+    const auto [b0, b1] = exchange(words[2], words[3], lane, 1);
+    const auto [c0, d0] = exchange(a0, b0, lane, 2);
+    const auto [c1, d1] = exchange(a1, b1, lane, 2);
     return {c0, c1, d0, d1};
 }
 
-// Operands: the thread's number, what it has of each of four blocks, where its 16 bytes go.
+// Exchanges words of which each thread has what it computed, element by element: afterwards each
+// has what it stores (lower/gpu/widen_quads.h).
+std::array<Value *, 4> KernelEmitter::exchange_elements(const std::array<Value *, 4> &words,
+                                                        int element_bits, Value *lane) {
+    if (element_bits == 32) {
+        const auto [low0, high0] = exchange(words[0], words[2], lane, 1);
+        const auto [low1, high1] = exchange(words[1], words[3], lane, 1);
+        return {low0, low1, high0, high1};
+    }
+    const std::array<Value *, 4> own = exchange_in_quad(words, lane);
+    if (element_bits == 16) return own;
+    // The lower halves are of one block of 8, the upper halves of the next.
+    const auto halves = [&](size_t first, uint32_t bytes) {
+        return b.CreateIntrinsic(I::nvvm_prmt, {own[first], own[first + 1], b.getInt32(bytes)});
+    };
+    constexpr uint32_t lower = 0x5410, upper = 0x7632;
+    return {halves(0, lower), halves(2, lower), halves(0, upper), halves(2, upper)};
+}
+
+// Puts elements of 8, 16 or 32 bits into words, the first ones into the lowest bits.
+std::array<Value *, 4> KernelEmitter::in_words(std::span<const Expr> elements) {
+    const size_t in_word = elements.size() / words_stored;
+    const auto bits = unsigned(32 / in_word);
+    std::array<Value *, words_stored> words;
+    for (size_t w = 0; w < words_stored; w++) {
+        words[w] = b.getInt32(0);
+        for (size_t i = 0; i < in_word; i++) {
+            const Expr &e = elements[w * in_word + i];
+            Value *v = b.CreateBitCast(to_memory(value(e), e.type()), b.getIntNTy(bits));
+            v = b.CreateShl(b.CreateZExt(v, b.getInt32Ty()), i * bits);
+            words[w] = b.CreateOr(words[w], v);
+        }
+    }
+    return words;
+}
+
+// Operands: the thread's number, what it has of each block, where its 16 bytes go.
 void KernelEmitter::store_quads(const MachineOp &node) {
-    constexpr size_t blocks = 4;
-    if (node.operands.size() != 2 + 2 * blocks) return run(node.body);
+    if (node.operands.size() < 2) return run(node.body);
     MemoScope forget(*this);
     const Load &place = element_at(node.operands.back());
     const auto *ramp = place.index.as<Ramp>();
     const bool is_aligned =
         alignment_of(place.buffer, place.type.element_of(), place.alignment) >= 16;
     if (!ramp || !is_aligned) return run(node.body);
-    Value *lane = value(node.operands[0]);
-    std::array<Value *, 4> words;
-    for (size_t i = 0; i < blocks; i++) {
-        Value *pair[2];
-        for (size_t k = 0; k < 2; k++) {
-            const Expr &e = node.operands[1 + 2 * i + k];
-            pair[k] = b.CreateZExt(b.CreateBitCast(to_memory(value(e), e.type()), b.getInt16Ty()),
-                                   b.getInt32Ty());
-        }
-        words[i] = b.CreateOr(pair[0], b.CreateShl(pair[1], 16));
-    }
-    const std::array<Value *, 4> own = exchange_in_quad(words, lane);
-    Value *all = llvm::PoisonValue::get(llvm::FixedVectorType::get(b.getInt32Ty(), 4));
-    for (unsigned i = 0; i < 4; i++) all = b.CreateInsertElement(all, own[i], i);
+    const auto elements = std::span(node.operands).subspan(1, node.operands.size() - 2);
+    const std::array<Value *, 4> own =
+        exchange_elements(in_words(elements), place.type.bits(), value(node.operands[0]));
+    Value *all = llvm::PoisonValue::get(llvm::FixedVectorType::get(b.getInt32Ty(), words_stored));
+    for (unsigned i = 0; i < words_stored; i++) all = b.CreateInsertElement(all, own[i], i);
     Value *target = element_pointer(place.buffer, place.type, ramp->base);
     tag(*b.CreateAlignedStore(all, target, llvm::Align(16)), place.buffer);
 }

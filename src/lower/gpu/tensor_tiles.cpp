@@ -333,22 +333,28 @@ private:
         }
         const DigitLoop &block = columns.loops[0], &pair = columns.loops[1];
         const Symbol quad = Symbol::fresh("quad"), of_quad = Symbol::fresh("block");
-        const Expr number = int32_variable(quad) * 4 + int32_variable(of_quad);
-        const Stmt four =
-            over(of_quad, 4, LetStmt::make(block.name, number, over(pair.name, pair.extent, s)));
-        return over(quad, block.extent / 4,
-                    MachineOp::make(MachineOpKind::store_quads, {int32_variable(lane)}, four));
+        const auto blocks = int32_t(stored_columns() / block.of_element);
+        const Expr number = int32_variable(quad) * blocks + int32_variable(of_quad);
+        const Stmt all = over(of_quad, blocks,
+                              LetStmt::make(block.name, number, over(pair.name, pair.extent, s)));
+        return over(quad, block.extent / blocks,
+                    MachineOp::make(MachineOpKind::store_quads, {int32_variable(lane)}, all));
     }
-    // Columns of the Tile are dense in what is stored, 16 bytes for four threads that each have two
-    // of eight.
+    // Returns how many columns four threads store together, 16 bytes each.
+    int64_t stored_columns() const {
+        return int64_t(4) * 16 / nest.stage->values[0].type().bytes();
+    }
+    // Returns true if columns of the Tile are dense in what is stored, and four threads each have
+    // two of eight.
     bool stores_quads(const For &columns) const {
         const bool is_in_pairs = this->columns.loops.size() == 2 &&
                                  this->columns.loops[1].extent == 2 &&
                                  this->columns.loops[0].of_element == 8;
-        const bool fits = is_in_pairs && nest.is_store && nest.columns.extent() % 32 == 0 &&
-                          nest.columns.digits().size() == 1 && nest.stage->values.size() == 1 &&
-                          nest.stage->values[0].type().bits() == 16 &&
-                          !nest.stage->predicate.defined();
+        if (!is_in_pairs || !nest.is_store || nest.stage->values.size() != 1) return false;
+        const int bits = nest.stage->values[0].type().bits();
+        const bool fits = (bits == 8 || bits == 16 || bits == 32) &&
+                          nest.columns.extent() % stored_columns() == 0 &&
+                          nest.columns.digits().size() == 1 && !nest.stage->predicate.defined();
         bool is_innermost = true;
         for_each_node(columns.body, [&](const For &) { is_innermost = false; });
         for_each_node(columns.body, [&](const IfThenElse &) { is_innermost = false; });

@@ -21,7 +21,7 @@ namespace tessera::lower {
 //
 // All nests have to share out the elements alike, so that each thread meets its own ones again.
 // Loops that are marked by `tensorize` become a MachineOp around what they do. A stage that stores
-// a Tile elsewhere, in elements of 16 bits, does so by 16 bytes at a time (store_quads).
+// a Tile elsewhere, in elements of 8, 16 or 32 bits, does so by 16 bytes at a time (store_quads).
 //
 // CompileError if a nest has another form, or the sizes do not fit the instruction.
 ir::Stmt share_tiles(const ir::Stmt &s, const Context &context);
