@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "interpret/statement_run.h"
 #include "ir/operators.h"
+#include <algorithm>
 
 // Copies that end later than they begin, and the instructions of tensor cores.
 namespace tessera::interpret {
@@ -19,18 +20,20 @@ struct MachineAccesses {
 
 MachineAccesses accesses_of(const MachineOp &s) {
     constexpr size_t before_places = TensorOperation::first_place;
-    constexpr int64_t chunk = 16, panel = 128;
+    constexpr int64_t aligned_box = 128;
     const size_t count = s.operands.size();
     MachineAccesses found;
     switch (s.op) {
     case MachineOpKind::tensor:
-        found = {before_places, count, chunk, chunk,
+        found = {before_places, count, slot_bytes, slot_bytes,
                  TensorOperation::of(s).is_wgmma ? "wgmma reads an operand"
                                                  : "ldmatrix loads a row"};
         break;
-    case MachineOpKind::copy_tile: found = {0, 1, panel, chunk, "a copy of a box is made"}; break;
+    case MachineOpKind::copy_tile:
+        found = {0, 1, aligned_box, slot_bytes, "a copy of a box is made"};
+        break;
     case MachineOpKind::store_quads:
-        if (count > 2) found = {count - 1, count, chunk, chunk, "threads store together"};
+        if (count > 2) found = {count - 1, count, slot_bytes, slot_bytes, "threads store together"};
         break;
     case MachineOpKind::copy_async: break;  // its accesses say how they are aligned
     }
@@ -39,7 +42,7 @@ MachineAccesses accesses_of(const MachineOp &s) {
     // Threads store one element after the other where alignment does not let them store together.
     const bool is_wide =
         element && (s.op != MachineOpKind::store_quads ||
-                    element->alignment.modulus * element->type.element_of().bytes() >= chunk);
+                    element->alignment.modulus * element->type.element_of().bytes() >= slot_bytes);
     return is_wide ? found : MachineAccesses();
 }
 
@@ -52,14 +55,32 @@ const Load *placed_element(const Expr &place) {
     return c && c->op == Intrinsic::address_of ? c->args[0].as<Load>() : nullptr;
 }
 
+Word StatementRun::tensor_map(Operands operands) {
+    std::vector<Word> all;
+    for (const Value *operand : operands) all.push_back(operand->word());
+    const auto found = std::ranges::find(shared.tensor_maps, all);
+    const auto number = found - shared.tensor_maps.begin();
+    if (found == shared.tensor_maps.end()) shared.tensor_maps.push_back(std::move(all));
+    return Word(number + 1);
+}
+
+int64_t StatementRun::swizzle_of_map(Word handle) const {
+    if (handle == 0 || handle > shared.tensor_maps.size())
+        throw RuntimeError("a copy of a box by what is no tensor map");
+    return int64_t(shared.tensor_maps[size_t(handle - 1)].back());
+}
+
 // Checks the places that the machine accesses by itself. Returns these places, and behind them, of
-// a copy of a box, its barrier.
+// a copy of a box, its barrier and its map.
 Tape &StatementRun::places_of(const MachineOp &s) {
     const MachineAccesses accesses = accesses_of(s);
     const auto begin = s.operands.begin();
     Tape &places = run_tape(s, [&] {
         std::vector<Expr> all(begin + ptrdiff_t(accesses.first), begin + ptrdiff_t(accesses.end));
-        if (s.op == MachineOpKind::copy_tile) all.push_back(s.operands.at(1));
+        if (s.op == MachineOpKind::copy_tile) {
+            all.push_back(s.operands.at(1));
+            if (s.operands.size() > 2) all.push_back(s.operands[2]);
+        }
         return all;
     });
     for (size_t i = accesses.first; i < accesses.end; i++) {
@@ -90,18 +111,25 @@ void StatementRun::run_machine_op(const MachineOp &s) {
         frame.recorded = &frame.copies.back();
         break;
     case MachineOpKind::copy_tile: {
-        CopyBarrier &barrier = copy_barrier(places.result(accesses_of(s).end).word());
+        const size_t after_places = accesses_of(s).end;
+        CopyBarrier &barrier = copy_barrier(places.result(after_places).word());
         if (barrier.pending.empty())
             throw RuntimeError("a copy for a barrier that expects nothing");
         frame.recorded = &barrier.pending.back();
+        frame.box_swizzle =
+            s.operands.size() > 2 ? swizzle_of_map(places.result(after_places + 1).word()) : 0;
         break;
     }
     }
     run(s.body);
     frame.recorded = nullptr;
+    frame.box_swizzle.reset();
 }
 
-void StatementRun::record(const MemoryRef &memory, int64_t index, Word word, uint8_t poison) {
+// The machine places the elements of a box by the swizzle of its map.
+void StatementRun::record(const MemoryRef &memory, int64_t element, Word word, uint8_t poison) {
+    const int64_t index = frame.box_swizzle ? memory->place_of(element, *frame.box_swizzle)
+                                            : memory->place_of(element);
     memory->begin_copy(index, accessor());
     frame.recorded->push_back({memory, index, word, poison});
 }

@@ -14,8 +14,7 @@ struct BufferValues {
     int64_t bytes = 0;            // of an allocation of a constant size
     bool may_overlap = false;     // it may be a part of another buffer
     bool is_constant = false;     // nobody writes it while the function runs
-    // 16 bytes at a time are swizzled within 1024: bits 4 to 6 of an offset, by bits 7 to 9.
-    bool is_swizzled = false;
+    int swizzle = 0;              // as in ir::AllocationFacts
 };
 
 // A coordinate as wide as an address: a 64-bit value, null for 0, and what is added to it, which

@@ -29,9 +29,10 @@ Value *Emitter::element_pointer(Value *base, Type element, Value *index) {
 
 Value *Emitter::element_pointer(Symbol buffer, Type element, const Expr &index) {
     Value *base = base_pointer(buffer);
-    if (storage(buffer).is_swizzled) {
+    if (const int swizzle = storage(buffer).swizzle) {
+        const auto exchanged = int32_t(swizzle - ir::slot_bytes);
         Value *byte = b.CreateMul(coordinate(index), int32(element.element_of().bytes()));
-        byte = b.CreateXor(byte, b.CreateAnd(b.CreateLShr(byte, 3), int32(0x70)));
+        byte = b.CreateXor(byte, b.CreateAnd(b.CreateLShr(byte, 3), int32(exchanged)));
         return b.CreateGEP(b.getInt8Ty(), base, byte);
     }
     if (!is_wide(index)) return element_pointer(base, element, coordinate(index));

@@ -365,7 +365,7 @@ private:
                 add(global, a, MemoryType::Heap, most_elements(a, ranges, false), blocks.count());
             return move_into_slice(at_block(a.body), a.buffer, {1, blocks.number() * size});
         }
-        case MemoryType::GPUSharedAsync: privates.insert(a.buffer); break;
+        case MemoryType::GPUSharedAsync:
         case MemoryType::Auto:
         case MemoryType::GPUShared:
         case MemoryType::GPUTexture:
@@ -377,12 +377,13 @@ private:
             return a.with<&Allocate::body>(at_block(a.body));
         }
         }
+        if (a.facts.is_pipelined) privates.insert(a.buffer);
         // It depends on the block no more than the launch can find out.
         algebra::IntervalScope serial = ranges;
         unbind_blocks(serial);
-        add(shared, a, shared_type(a), most_elements(a, serial, true), 1);
-        if (shared_type(a) != MemoryType::GPUShared || times_allocated[a.buffer] > 1)
-            return at_block(a.body);
+        add(shared, a, MemoryType::GPUShared, most_elements(a, serial, true), 1);
+        const bool has_own_memory = a.facts.is_pipelined || a.facts.swizzle != 0;
+        if (has_own_memory || times_allocated[a.buffer] > 1) return at_block(a.body);
         const size_t taken = take_memory(a);
         const Stmt body = at_block(a.body);
         slots[taken].is_free = true;
@@ -441,12 +442,9 @@ private:
         }
         const Expr most = most_elements(a, variables, !is_global);
         const Expr size = is_global ? add(global, a, MemoryType::Heap, most, rows * blocks.count())
-                                    : add(shared, a, shared_type(a), most, rows);
+                                    : add(shared, a, MemoryType::GPUShared, most, rows);
         if (is_global) row = row + blocks.number() * rows;
         return move_into_slice(at_block(a.body), a.buffer, {1, algebra::simplify(row * size)});
-    }
-    static MemoryType shared_type(const Allocate &a) {
-        return a.memory == MemoryType::GPUSharedAsync ? a.memory : MemoryType::GPUShared;
     }
     // Storage in the memory of a block is at the same place in all blocks of a cluster.
     void unbind_blocks(algebra::IntervalScope &variables) const {
@@ -555,7 +553,7 @@ private:
         }
         const Expr most = most_elements(a, variables, is_shared);
         if (is_shared) {
-            add(shared, a, shared_type(a), most, threads_of_block);
+            add(shared, a, MemoryType::GPUShared, most, threads_of_block);
         } else {
             const Expr size =
                 add(global, a, MemoryType::Heap, most, threads_of_block * blocks.count());

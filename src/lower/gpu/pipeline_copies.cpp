@@ -252,9 +252,10 @@ private:
                          evaluate(Intrinsic::gpu_barrier), loop.with<&For::body>(body),
                          evaluate(Intrinsic::tensor_wait, {0, accumulators}),
                          is_repeated ? end(barrier) : Stmt()});
-        // No other storage takes its memory, where a barrier is one to the end.
-        return Realize::make(full, {UInt(64)}, MemoryType::GPUSharedAsync, {{0, int32_t(slots)}},
-                             {}, s);
+        StorageFacts facts;
+        facts.is_pipelined = true;  // a place of a barrier is one to the end
+        return Realize::make(full, {UInt(64)}, MemoryType::GPUShared, {{0, int32_t(slots)}}, {}, s,
+                             facts);
     }
     template<typename Barrier>
     Stmt end(const Barrier &barrier) const {
@@ -316,7 +317,7 @@ class PipelineCopies final : public Mutator {
         Stmt s;
         if (in_kernel && is_ring(r)) {
             rings[r.func] = &r;
-            s = with_panels(r);
+            s = pipelined_storage(r);
             rings.erase(r.func);
         } else {
             s = Mutator::visit(r);
@@ -329,7 +330,7 @@ class PipelineCopies final : public Mutator {
         return r.with<&Realize::memory, &Realize::body>(
             MemoryType::GPUShared, CopyAsynchronously(r.func, of_kernel)(r.body));
     }
-    Stmt with_panels(const Realize &r) {
+    Stmt pipelined_storage(const Realize &r) {
         const Stmt body = (*this)(r.body);
         for_each_node(body, [&](const ProducerConsumer &p) {
             if (p.func != r.func || !p.is_producer) return;
@@ -337,7 +338,13 @@ class PipelineCopies final : public Mutator {
             for_each_node(Stmt(&p), [&](const MachineOp &) { any = true; });
             if (!any) refuse(r);
         });
-        return in_panels(r, body);
+        StorageFacts facts = r.storage;
+        facts.is_async = facts.is_copy_shared = false;
+        facts.copies = Expr();
+        facts.is_pipelined = true;
+        facts.layout = layout_of_ring(r);
+        return r.with<&Realize::memory, &Realize::body, &Realize::storage>(MemoryType::GPUShared,
+                                                                           body, facts);
     }
     [[noreturn]] static void refuse(const Realize &r) {
         throw CompileError(r.storage.async_written,

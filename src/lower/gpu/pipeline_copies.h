@@ -14,7 +14,7 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 // one of n slots of a ring buffer (async and ring_buffer(n)), the copies of n - 1 iterations are
 // begun before it, and each iteration begins the one that is n - 1 later:
 //
-//     realize f copies n in GPUShared:        realize f in GPUSharedAsync:
+//     realize f copies n in GPUShared:        realize f in GPUShared pipelined:
 //       for k in [0, +m):                       begin the copies of k = 0, ... n - 2
 //         produce f:                            for k in [0, +m):
 //           copy into slot k % n         ->       wait for the copy of k
@@ -27,7 +27,8 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 // bytes; the copy of k + n - 1 then comes after the use of k, whose instructions go on in the next
 // iteration.
 //
-// A buffer's rows are split into panels of 128 bytes, one panel after the other.
+// The layout of a buffer that is an operand of instructions is in panels of 128 bytes, one panel
+// after the other (panel_layout() in ir/layout.h).
 //
 // Storage in GPUSharedAsync without a ring buffer, which is only copied from memory of the device,
 // is copied asynchronously by the threads that the schedule names, which wait at its end.

@@ -2,7 +2,6 @@
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
-#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/substitute.h"
@@ -19,8 +18,7 @@ using algebra::simplify;
 
 namespace {
 
-constexpr int32_t panel_bytes = 128, chunk_bytes = 16;
-constexpr size_t dimensions = 2;  // and one for the slots, or one more for the panels
+constexpr size_t dimensions = 2;  // and one for the slots
 
 bool is_operand(const Realize &ring) {
     bool any = false;
@@ -29,11 +27,6 @@ bool is_operand(const Realize &ring) {
         for_each_node(Stmt(&op), [&](const Call &c) { any |= c.callee == ring.func; });
     });
     return any;
-}
-
-// Operands of instructions lie in panels; what threads read themselves lies row by row.
-int32_t elements_of_panel(const Realize &ring, int32_t row) {
-    return is_operand(ring) ? std::min(row, int32_t(panel_bytes / ring.types[0].bytes())) : row;
 }
 
 class FirstThreads final : public Visitor {
@@ -52,6 +45,19 @@ private:
 };
 
 }  // namespace
+
+Layout layout_of_ring(const Realize &ring) {
+    if (!is_operand(ring)) return {};
+    std::vector<int64_t> extents;
+    for (const Range &r : ring.bounds) {
+        const auto most = algebra::constant_upper_bound(r.extent);
+        if (!most || *most < 1) return {};
+        extents.push_back(*most);
+    }
+    const int64_t bytes = ring.types[0].bytes(), panel = most_swizzle / bytes;
+    if (extents[0] > panel && extents[0] % panel != 0) return {};
+    return panel_layout(extents, bytes);
+}
 
 ThreadLoops threads_of(const Stmt &s) {
     FirstThreads first;
@@ -150,10 +156,19 @@ void StagedCopy::find_box(const Provide &copy) {
                         e, " runs along two"));
         }
     }
-    of_panel = elements_of_panel(ring, extents[0]);
-    if (extents[0] % of_panel != 0 || of_panel * ring.types[0].bytes() % chunk_bytes != 0)
-        refuse(str("a row has a multiple of ", chunk_bytes, " bytes, or of ", panel_bytes,
-                   " if there are more; it has ", extents[0] * ring.types[0].bytes()));
+    find_panels();
+}
+
+void StagedCopy::find_panels() {
+    const int64_t bytes = ring.types[0].bytes();
+    layout = layout_of_ring(ring);
+    if (layout.defined())
+        of_panel = int32_t(neighbours(layout.outputs[0], 0, bytes));
+    else
+        of_panel = is_operand(ring) ? int32_t(most_swizzle / bytes) : extents[0];
+    if (extents[0] % of_panel != 0 || of_panel * bytes % slot_bytes != 0)
+        refuse(str("a row has a multiple of ", slot_bytes, " bytes, or of ", most_swizzle,
+                   " if there are more; it has ", extents[0] * bytes));
 }
 
 // Finds the dimension of what is copied, other than the first, along which a loop runs.
@@ -168,8 +183,8 @@ int64_t StagedCopy::bytes() const {
     return int64_t(extents[0]) * extents[1] * ring.types[0].bytes();
 }
 
-Expr StagedCopy::stored(const Expr &x, const Expr &y, const Expr &panel) const {
-    return Call::make(ring.types[0], ring.func, CallKind::Func, 0, {x, y, panel, slot});
+Expr StagedCopy::stored(const Expr &x, const Expr &y) const {
+    return Call::make(ring.types[0], ring.func, CallKind::Func, 0, {x, y, slot});
 }
 
 Expr StagedCopy::source_of(const Expr &x, const Expr &y) const {
@@ -180,16 +195,16 @@ Expr StagedCopy::source_of(const Expr &x, const Expr &y) const {
 }
 
 // The copy of one element.
-Stmt StagedCopy::element(const Expr &x, const Expr &y, const Expr &panel) const {
-    return Provide::make(ring.func, {source_of(panel * of_panel + x, y)}, {x, y, panel, slot});
+Stmt StagedCopy::element(const Expr &x, const Expr &y) const {
+    return Provide::make(ring.func, {source_of(x, y)}, {x, y, slot});
 }
 
 // Within the production, and the lets around it.
 Stmt StagedCopy::around(const Stmt &s) const { return produce->with<&ProducerConsumer::body>(s); }
 
 Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
-    const int32_t of_chunk = int32_t(chunk_bytes / ring.types[0].bytes());
-    const int32_t of_row = of_panel / of_chunk, chunks = extents[0] * extents[1] / of_chunk;
+    const int32_t of_slot = int32_t(slot_bytes / ring.types[0].bytes());
+    const int32_t of_row = of_panel / of_slot, chunks = extents[0] * extents[1] / of_slot;
     std::vector<Symbol> names;
     Expr number = 0;
     int64_t count = 1;
@@ -203,9 +218,9 @@ Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
     const Symbol round = Symbol::fresh("round"), x = Symbol::fresh("x");
     const Expr chunk = number + int32_variable(round) * int32_t(count);
     const Expr row = chunk / of_row;
-    const Stmt one = For::make(
-        x, 0, of_chunk, LoopKind::Vectorized, Partition::Never,
-        element(chunk % of_row * of_chunk + int32_variable(x), row % extents[1], row / extents[1]));
+    const Expr of_first = row / extents[1] * of_panel + chunk % of_row * of_slot;
+    const Stmt one = For::make(x, 0, of_slot, LoopKind::Vectorized, Partition::Never,
+                               element(of_first + int32_variable(x), row % extents[1]));
     Stmt s = MachineOp::make(MachineOpKind::copy_async, {}, one);
     if (rows_here.defined()) s = IfThenElse::make(row % extents[1] < rows_here, s);
     if (chunks % count != 0) s = IfThenElse::make(chunk < chunks, s);
@@ -250,13 +265,14 @@ Expr StagedCopy::map() const {
     for (const auto *list : {&extents_of_all, &strides, &box})
         operands.insert(operands.end(), list->begin(), list->end());
     operands.push_back(step);
+    operands.push_back(layout.defined() ? int32_t(layout.outputs[0].swizzle) : 0);
     return call(Handle(), Intrinsic::tensor_map, operands);
 }
 
 Stmt StagedCopy::by_tiles(const Expr &barrier) const {
     constexpr int32_t most_rows = 256;  // of a box
-    if (extents[0] * ring.types[0].bytes() % panel_bytes != 0)
-        refuse(str("for wgmma a row has a multiple of ", panel_bytes, " bytes; it has ",
+    if (extents[0] * ring.types[0].bytes() % most_swizzle != 0)
+        refuse(str("for wgmma a row has a multiple of ", most_swizzle, " bytes; it has ",
                    extents[0] * ring.types[0].bytes()));
     if (extents[1] > most_rows) refuse(str("a box has at most ", most_rows, " rows"));
     if (rows_here.defined() || source->args.size() < dimensions)
@@ -268,61 +284,19 @@ Stmt StagedCopy::by_tiles(const Expr &barrier) const {
     const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
     const std::vector<Expr> &min = sample.as<Call>()->args;
     const Symbol panel = Symbol::fresh("panel"), x = Symbol::fresh("x"), y = Symbol::fresh("y");
-    const Expr to = call(Handle(), Intrinsic::address_of, {stored(0, 0, int32_variable(panel))});
-    const Stmt row =
-        For::make(x, 0, of_panel, LoopKind::Serial, Partition::Never,
-                  element(int32_variable(x), int32_variable(y), int32_variable(panel)));
+    const Expr of_first = int32_variable(panel) * of_panel;
+    const Expr to = call(Handle(), Intrinsic::address_of, {stored(of_first, 0)});
+    const Stmt row = For::make(x, 0, of_panel, LoopKind::Serial, Partition::Never,
+                               element(of_first + int32_variable(x), int32_variable(y)));
     const Stmt box = For::make(y, 0, extents[1], LoopKind::Serial, Partition::Never, row);
     std::vector<Expr> operands = {to, barrier, tensor_map};
     for (size_t d = 0; d < first.size(); d++) {
-        const Expr from = d == 0 ? first[d] + int32_variable(panel) * of_panel : first[d];
+        const Expr from = d == 0 ? first[d] + of_first : first[d];
         operands.push_back(simplify(from - min[d]));
     }
     const Stmt s = MachineOp::make(MachineOpKind::copy_tile, std::move(operands), box);
     return around(
         For::make(panel, 0, extents[0] / of_panel, LoopKind::Serial, Partition::Never, s));
-}
-
-namespace {
-
-// Accesses f(x, y, slot) become f(x % 64, y, x / 64, slot).
-class InPanels final : public Mutator {
-public:
-    InPanels(Symbol ring, int32_t of_panel) : ring(ring), of_panel(of_panel) {}
-
-private:
-    std::vector<Expr> split(std::vector<Expr> args) const {
-        if (args.size() != dimensions + 1) return args;
-        const Expr x = args[0];
-        args[0] = simplify(x % of_panel);
-        args.insert(args.begin() + dimensions, simplify(x / of_panel));
-        return args;
-    }
-    Expr visit(const Call &c) override {
-        const Expr e = Mutator::visit(c);
-        const Call &mutated = *e.as<Call>();
-        return c.callee == ring ? mutated.with<&Call::args>(split(mutated.args)) : e;
-    }
-    const Symbol ring;
-    const int32_t of_panel;
-};
-
-}  // namespace
-
-Stmt in_panels(const Realize &ring, const Stmt &body) {
-    const auto known = as_const_int(ring.bounds[0].extent);
-    if (!known || ring.bounds.size() != dimensions + 1)
-        throw InternalError("a ring buffer that is no copy of a box");
-    const int32_t row = int32_t(*known);
-    const int32_t of_panel = elements_of_panel(ring, row);
-    Region bounds = ring.bounds;
-    bounds[0].extent = of_panel;
-    bounds.insert(bounds.begin() + dimensions, {0, row / of_panel});
-    StorageFacts facts = ring.storage;
-    facts.is_async = facts.is_copy_shared = false;
-    facts.copies = Expr();
-    return ring.with<&Realize::memory, &Realize::bounds, &Realize::body, &Realize::storage>(
-        MemoryType::GPUSharedAsync, bounds, InPanels(ring.func, of_panel)(body), facts);
 }
 
 }  // namespace tessera::lower

@@ -34,9 +34,10 @@ private:
     void read(const ir::Stmt &s);
     void find_box(const ir::Provide &copy);
     size_t find_rows(const ir::For &along);
-    ir::Stmt element(const ir::Expr &x, const ir::Expr &y, const ir::Expr &panel) const;
+    void find_panels();
+    ir::Stmt element(const ir::Expr &x, const ir::Expr &y) const;
     ir::Expr source_of(const ir::Expr &x, const ir::Expr &y) const;
-    ir::Expr stored(const ir::Expr &x, const ir::Expr &y, const ir::Expr &panel) const;
+    ir::Expr stored(const ir::Expr &x, const ir::Expr &y) const;
     ir::Expr map() const;
     ir::Stmt around(const ir::Stmt &s) const;
     [[noreturn]] void refuse(const std::string &why) const;
@@ -53,11 +54,13 @@ private:
     size_t row_dimension = 1;     // of what is copied, in which its rows follow one another
     int32_t extents[2] = {};      // of the box
     ir::Expr rows_here;           // how many rows this iteration has, if there may be fewer
+    ir::Layout layout;            // of the ring buffer
     int32_t of_panel = 0;         // elements of a row that lie side by side
 };
 
-// Splits the rows of a ring buffer into panels if it is an operand of instructions, in its storage
-// and in the accesses that are not yet; else a row is one panel.
-ir::Stmt in_panels(const ir::Realize &ring, const ir::Stmt &body);
+// Returns how a ring buffer of copies lies in memory: in panels if it is an operand of
+// instructions. Undefined: row by row, as what threads read themselves, or its extents are not
+// known.
+ir::Layout layout_of_ring(const ir::Realize &ring);
 
 }  // namespace tessera::lower
