@@ -166,6 +166,7 @@ protected:
     Value *base_pointer(Symbol buffer);
     Value *element_pointer(Symbol buffer, Type element, const Expr &index);
     Value *element_pointer(Value *base, Type element, Value *index);
+    Value *swizzled_pointer(Value *base, Type element, const Expr &index, int swizzle);
     llvm::Align alignment_of(Symbol buffer, Type element, const Alignment &known);
     llvm::MDNode *alias_tag(Symbol buffer);
     void tag(llvm::Instruction &access, Symbol buffer);
