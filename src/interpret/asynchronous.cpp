@@ -10,40 +10,45 @@ using namespace ir;
 
 namespace {
 
-// The operands of an operation, from `first` up to `end`, that are places in memory, and what the
-// machine demands of each.
-struct MachineAccesses {
-    size_t first = 0, end = 0;
-    int64_t aligned_to = 1, bytes = 0;
-    const char *what = "";
-};
+void add_tensor_operand(std::vector<PlacedAccess> &all, const TensorOperation::Operand &o) {
+    const bool is_in_memory = o.source != TensorOperation::Source::Registers;
+    const char *what = o.source == TensorOperation::Source::Panels
+                           ? "an instruction reads an operand"
+                           : "ldmatrix loads a row";
+    for (size_t i = 0; i < o.places.size(); i++) {
+        const size_t operand = TensorOperation::first_place + 1 + all.size();
+        all.push_back(is_in_memory ? PlacedAccess{operand, slot_bytes, slot_bytes, what}
+                                   : PlacedAccess{operand, 1, 0, "a fragment"});
+    }
+}
 
-MachineAccesses accesses_of(const MachineOp &s) {
-    constexpr size_t before_places = TensorOperation::first_place;
+std::vector<PlacedAccess> accesses_of(const MachineOp &s) {
     constexpr int64_t aligned_box = 128;
     const size_t count = s.operands.size();
-    MachineAccesses found;
+    std::vector<PlacedAccess> found;
     switch (s.op) {
-    case MachineOpKind::tensor:
-        found = {before_places, count, slot_bytes, slot_bytes,
-                 TensorOperation::of(s).is_wgmma ? "wgmma reads an operand"
-                                                 : "ldmatrix loads a row"};
+    case MachineOpKind::tensor: {
+        const auto t = TensorOperation::of(s);
+        add_tensor_operand(found, t.a);
+        add_tensor_operand(found, t.b);
         break;
+    }
     case MachineOpKind::copy_tile:
-        found = {0, 1, aligned_box, slot_bytes, "a copy of a box is made"};
+        found.push_back({0, aligned_box, slot_bytes, "a copy of a box is made"});
         break;
     case MachineOpKind::store_quads:
-        if (count > 2) found = {count - 1, count, slot_bytes, slot_bytes, "threads store together"};
+        if (count > 2)
+            found.push_back({count - 1, slot_bytes, slot_bytes, "threads store together"});
         break;
     case MachineOpKind::copy_async: break;  // its accesses say how they are aligned
     }
-    const Load *element =
-        found.first < found.end ? placed_element(s.operands[found.first]) : nullptr;
+    if (found.empty()) return found;
+    const Load *element = placed_element(s.operands[found.front().operand]);
     // Threads store one element after the other where alignment does not let them store together.
     const bool is_wide =
         element && (s.op != MachineOpKind::store_quads ||
                     element->alignment.modulus * element->type.element_of().bytes() >= slot_bytes);
-    return is_wide ? found : MachineAccesses();
+    return is_wide ? found : std::vector<PlacedAccess>();
 }
 
 }  // namespace
@@ -73,28 +78,30 @@ int64_t StatementRun::swizzle_of_map(Word handle) const {
 // Checks the places that the machine accesses by itself. Returns these places, and behind them, of
 // a copy of a box, its barrier and its map.
 Tape &StatementRun::places_of(const MachineOp &s) {
-    const MachineAccesses accesses = accesses_of(s);
-    const auto begin = s.operands.begin();
+    const auto [known, is_new] = shared.placed_accesses.try_emplace(&s);
+    if (is_new) known->second = accesses_of(s);
+    const std::vector<PlacedAccess> &accesses = known->second;
     Tape &places = run_tape(s, [&] {
-        std::vector<Expr> all(begin + ptrdiff_t(accesses.first), begin + ptrdiff_t(accesses.end));
+        std::vector<Expr> all;
+        for (const PlacedAccess &access : accesses) all.push_back(s.operands[access.operand]);
         if (s.op == MachineOpKind::copy_tile) {
             all.push_back(s.operands.at(1));
             if (s.operands.size() > 2) all.push_back(s.operands[2]);
         }
         return all;
     });
-    for (size_t i = accesses.first; i < accesses.end; i++) {
-        const Symbol buffer = placed_element(s.operands[i])->buffer;
+    for (size_t i = 0; i < accesses.size(); i++) {
+        const PlacedAccess &access = accesses[i];
+        const Symbol buffer = placed_element(s.operands[access.operand])->buffer;
         const Memory &m = *frame.memories.at(buffer);  // as address_of sees it
-        const Word word = places.result(i - accesses.first).word();
-        const auto at = int64_t(word - Word(uintptr_t(m.address(0))));
-        if (at % accesses.aligned_to != 0)
-            throw RuntimeError(str("a misaligned access: ", accesses.what, " of ", buffer,
+        const auto at = int64_t(places.result(i).word() - Word(uintptr_t(m.address(0))));
+        if (at % access.aligned_to != 0)
+            throw RuntimeError(str("a misaligned access: ", access.what, " of ", buffer,
                                    " at byte ", at, ", which is no multiple of ",
-                                   accesses.aligned_to));
-        if (!m.holds(at, accesses.bytes))
-            throw RuntimeError(str("out of bounds: ", accesses.what, " of ", buffer, " at byte ",
-                                   at, ", and it has no ", accesses.bytes, " bytes there"));
+                                   access.aligned_to));
+        if (!m.holds(at, access.bytes))
+            throw RuntimeError(str("out of bounds: ", access.what, " of ", buffer, " at byte ", at,
+                                   ", and it has no ", access.bytes, " bytes there"));
     }
     return places;
 }
@@ -111,7 +118,7 @@ void StatementRun::run_machine_op(const MachineOp &s) {
         frame.recorded = &frame.copies.back();
         break;
     case MachineOpKind::copy_tile: {
-        const size_t after_places = accesses_of(s).end;
+        const size_t after_places = shared.placed_accesses[&s].size();
         CopyBarrier &barrier = copy_barrier(places.result(after_places).word());
         if (barrier.pending.empty())
             throw RuntimeError("a copy for a barrier that expects nothing");

@@ -100,6 +100,13 @@ struct Part {
     Word whole = 0;     // while it is on the device, too: the handle of the other
 };
 
+// A place that an operation of the machine accesses by itself, and what it demands of it.
+struct PlacedAccess {
+    size_t operand = 0;
+    int64_t aligned_to = 1, bytes = 0;
+    const char *what = "";
+};
+
 // The state that all threads of control share.
 struct SharedState {
     const StatementOptions &options;
@@ -107,6 +114,7 @@ struct SharedState {
     std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
     std::unordered_map<const ir::MachineOp *, std::unique_ptr<TensorPlan>> tensor_plans;
+    std::unordered_map<const ir::MachineOp *, std::vector<PlacedAccess>> placed_accesses;
     // The statements to run at the end of lets: lower/finish/runtime_calls.h.
     std::unordered_map<const ir::StmtNode *, ir::Stmt> ends;
     std::unordered_map<Word, int64_t> semaphores;
@@ -183,8 +191,7 @@ private:
     void begin_sums(const MemoryRef &accumulators, const std::vector<Held> &results);
     void go_on_with_sums(const Memory &accumulators);
     void wait_for_sums(size_t but);
-    void take_operands(const ir::MachineOp &s, const TensorPlan &plan, const Tape &places,
-                       TensorThread &own);
+    void take_operands(const TensorPlan &plan, const Tape &places, TensorThread &own);
     Tape &places_of(const ir::MachineOp &s);
     void run_if(const ir::IfThenElse &s);
 

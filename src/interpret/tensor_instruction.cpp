@@ -17,8 +17,9 @@ using Place = std::vector<int64_t>;
 
 // Loads and stores the elements of an operand, by places of its layout.
 struct OperandAccess {
-    std::function<Held(const Place &)> load;
-    std::function<void(const Place &, const Held &)> store;  // of the first operand
+    std::function<Held(const Place &)> load = nullptr;
+    std::function<void(const Place &, const Held &)> store = nullptr;  // of the first operand
+    const Layout *layout = nullptr;                                    // null: the instruction's
 };
 
 // Registers of all threads that run an instruction.
@@ -28,7 +29,7 @@ OperandAccess access_to(Registers &registers, int64_t first) {
     const auto at = [&registers, first](const Place &p) -> Held & {
         return registers.at(size_t(p[0])).at(size_t(p[1] + first));
     };
-    return {at, [at](const Place &p, const Held &held) { at(p) = held; }};
+    return {at, [at](const Place &p, const Held &held) { at(p) = held; }, nullptr};
 }
 
 void for_each_element(const Layout &layout, const std::function<void(const Place &)> &visit) {
@@ -42,21 +43,30 @@ void for_each_element(const Layout &layout, const std::function<void(const Place
     }
 }
 
-bool same(const Held &a, const Held &b) {
+bool same(Type type, const Held &a, const Held &b) {
     if (a.poison || b.poison) return a.poison == b.poison;
-    return a.word == b.word || (std::isnan(double_of_word(Float(32), a.word)) &&
-                                std::isnan(double_of_word(Float(32), b.word)));
+    if (a.word == b.word) return true;
+    return type.is_float() && std::isnan(double_of_word(type, a.word)) &&
+           std::isnan(double_of_word(type, b.word));
+}
+
+TensorPlan::Operand plan_of(const TensorOperation &t, const char *name,
+                            const TensorOperation::Operand &given) {
+    using enum TensorOperation::Source;
+    const InstructionOperand &own = t.instruction.operand(name);
+    TensorPlan::Operand planned{given, own, std::nullopt, own.layout};
+    if (given.source == Registers) planned.layout = t.registers_of(name);
+    if (given.source == Rows) planned.load = TensorOperation::load_of(given, own.type);
+    if (given.source == Panels)
+        planned.layout = wgmma_layout(t.instruction, name, {given.is_along_k, given.panel});
+    return planned;
 }
 
 }  // namespace
 
 TensorPlan::TensorPlan(const MachineOp &op)
-    : operation(TensorOperation::of(op)), product(operation.instruction()),
-      accumulators(operation.accumulator_layout()) {
-    if (operation.is_wgmma) return;
-    load_a = ldmatrix_x4(operation.element, !operation.a_is_along_k);
-    load_b = ldmatrix_x4(operation.element, !operation.b_is_along_k);
-}
+    : operation(TensorOperation::of(op)), accumulators(operation.registers_of("D")),
+      a(plan_of(operation, "A", operation.a)), b(plan_of(operation, "B", operation.b)) {}
 
 namespace {
 
@@ -69,20 +79,9 @@ public:
             accumulators.push_back(thread.accumulators);
     }
     void run() {
-        const InstructionOperand &d = plan.product.operand("D");
-        const int64_t i_step = d.layout.coordinate("i")->extent,
-                      j_step = d.layout.coordinate("j")->extent,
-                      k_step = plan.product.operand("A").layout.coordinate("k")->extent;
-        for (int64_t k = 0; k < t.k / k_step; k++) {
-            for (int64_t i = 0; i < t.rows / i_step; i++) {
-                for (int64_t j = 0; j < t.columns / j_step; j++) {
-                    const Place first = {i * i_step, j * j_step};
-                    const int64_t number = place_of(plan.accumulators, first)[1];
-                    if (plan.load_a)
-                        multiply_fragments(k, i, j, number);
-                    else
-                        multiply_matrices(size_t(k), size_t(i), number);
-                }
+        for (int64_t k = 0; k < t.steps("k"); k++) {
+            for (int64_t i = 0; i < t.steps("i"); i++) {
+                for (int64_t j = 0; j < t.steps("j"); j++) multiply(k, i, j);
             }
         }
         for (size_t n = 0; n < accumulators.size(); n++)
@@ -91,6 +90,54 @@ public:
     }
 
 private:
+    using ThreadOperand = TensorThreadOperand TensorThread::*;
+
+    void multiply(int64_t k, int64_t i, int64_t j) {
+        const int64_t first_i = i * t.instruction.extent("i"),
+                      first_j = j * t.instruction.extent("j"),
+                      first_k = k * t.instruction.extent("k");
+        const int64_t sums = place_of(plan.accumulators, Place{first_i, first_j})[1];
+        Registers a, b;  // that are loaded
+        const OperandAccess of_a = access_to_operand(plan.a, &TensorThread::a, {first_i, first_k},
+                                                     {k, i, t.rows}, a),
+                            of_b = access_to_operand(plan.b, &TensorThread::b, {first_k, first_j},
+                                                     {k, j, t.columns}, b);
+        execute(t.instruction, {access_to(accumulators, sums), of_a, of_b});
+    }
+
+    // The instruction's number along k and along the operand's rows, or columns, and how many of
+    // these the tile has.
+    struct Step {
+        int64_t k, own, extent;
+    };
+    OperandAccess access_to_operand(const TensorPlan::Operand &o, ThreadOperand of_thread,
+                                    const Place &first, const Step &step, Registers &loaded) {
+        const int64_t of_instruction =
+            t.instruction.extent(of_thread == &TensorThread::a ? "i" : "j");
+        switch (o.given.source) {
+        case TensorOperation::Source::Registers:
+            return registers_of_threads(of_thread, place_of(o.layout, first)[1]);
+        case TensorOperation::Source::Panels:
+            return panels(o, of_thread, size_t(step.k * (step.extent / of_instruction) + step.own));
+        case TensorOperation::Source::Rows: {
+            // One load brings the operand for all instructions that share its 16 rows (or columns).
+            const int64_t shared_by = 16 / of_instruction,
+                          registers = o.of_instruction.layout.output("register")->extent();
+            const size_t number = size_t(step.k * (step.extent / 16) + step.own / shared_by);
+            loaded = load_fragment(*o.load, of_thread, number);
+            return access_to(loaded, step.own % shared_by * registers);
+        }
+        }
+        return {};
+    }
+    OperandAccess registers_of_threads(ThreadOperand of_thread, int64_t first) {
+        OperandAccess access;
+        access.load = [this, of_thread, first](const Place &p) {
+            return (meeting.threads.at(size_t(p[0])).*of_thread).registers.at(size_t(p[1] + first));
+        };
+        return access;
+    }
+
     // Puts the operands into storage of their own, runs the meaning, and takes the result.
     void execute(const Instruction &instruction, const std::vector<OperandAccess> &accesses) {
         Frame own;
@@ -107,7 +154,8 @@ private:
             if (accesses[n].load) {
                 int64_t index = 0;
                 for_each_element(o.layout, [&](const Place &element) {
-                    const Held held = accesses[n].load(place_of(o.layout, element));
+                    const Layout &layout = accesses[n].layout ? *accesses[n].layout : o.layout;
+                    const Held held = accesses[n].load(place_of(layout, element));
                     memory->store(index++, held.word, held.poison, by());
                 });
             }
@@ -140,46 +188,33 @@ private:
     }
 
     // Loads by the rows whose places the threads give.
-    Registers load_fragment(const Instruction &instruction,
-                            std::vector<ElementPlace> TensorThread::*operand, size_t number) {
+    Registers load_fragment(const Instruction &instruction, ThreadOperand of_thread,
+                            size_t number) {
         Registers fragment(
             meeting.threads.size(),
             std::vector<Held>(size_t(instruction.operands[0].layout.outputs[1].extent())));
         OperandAccess rows;
         rows.load = [&](const Place &p) {
-            return load((meeting.threads.at(size_t(p[0])).*operand)[number], p[1]);
+            return load((meeting.threads.at(size_t(p[0])).*of_thread).places.at(number), p[1]);
         };
         OperandAccess registers = access_to(fragment, 0);
         registers.load = nullptr;
         execute(instruction, {registers, rows});
         return fragment;
     }
-    // An ldmatrix.x4 brings B for the columns of two instructions.
-    void multiply_fragments(int64_t k, int64_t i, int64_t j, int64_t number) {
-        const int64_t of_b = plan.product.operand("B").layout.output("register")->extent();
-        Registers a = load_fragment(*plan.load_a, &TensorThread::a, size_t(k * (t.rows / 16) + i));
-        Registers b =
-            load_fragment(*plan.load_b, &TensorThread::b, size_t(k * (t.columns / 16) + j / 2));
-        execute(plan.product,
-                {access_to(accumulators, number), access_to(a, 0), access_to(b, j % 2 * of_b)});
-    }
-    void multiply_matrices(size_t k, size_t i, int64_t number) {
-        const auto of_all = [&](std::vector<ElementPlace> TensorThread::*operand, size_t n) {
-            const ElementPlace &first = (meeting.threads[0].*operand)[n];
-            for (const TensorThread &thread : meeting.threads) {
-                if ((thread.*operand)[n] != first)
-                    throw RuntimeError(str("the threads that run ", plan.product.name,
-                                           " give it other places of an operand"));
-            }
-            OperandAccess access;
-            access.load = [this, first](const Place &p) {
-                return load_swizzled(first, p[0], most_swizzle);
-            };
-            return access;
+    OperandAccess panels(const TensorPlan::Operand &o, ThreadOperand of_thread, size_t number) {
+        const ElementPlace &first = (meeting.threads[0].*of_thread).places.at(number);
+        for (const TensorThread &thread : meeting.threads) {
+            if ((thread.*of_thread).places.at(number) != first)
+                throw RuntimeError(str("the threads that run ", t.instruction.name,
+                                       " give it other places of an operand"));
+        }
+        OperandAccess access;
+        access.layout = &o.layout;
+        access.load = [this, first](const Place &p) {
+            return load_swizzled(first, p[0], panel_bytes);
         };
-        execute(plan.product, {access_to(accumulators, number),
-                               of_all(&TensorThread::a, k * size_t(t.rows / 64) + i),
-                               of_all(&TensorThread::b, k)});
+        return access;
     }
 
     SharedState &shared;
@@ -200,14 +235,14 @@ void StatementRun::run_tensor_operation(const MachineOp &s, const Tape &places) 
     const Load *first = placed_element(plan->operation.accumulators);
     if (!first || !frame.block) return run(s.body);  // storage is not flat yet
 
-    const auto threads = size_t(plan->product.threads);
+    const auto threads = size_t(plan->operation.instruction.threads);
     const int64_t number = frame.thread[0] + frame.block->shape[0] * int64_t(frame.row);
     const size_t team = size_t(number) / threads, lane = size_t(number) % threads;
     std::shared_ptr<TensorMeeting> &open = frame.block->tensor_meetings[{&s, team}];
     if (!open) open = std::make_shared<TensorMeeting>(threads);
     const std::shared_ptr<TensorMeeting> meeting = open;
     TensorThread &own = meeting->threads[lane];
-    take_operands(s, *plan, places, own);
+    take_operands(*plan, places, own);
 
     const MemoryRef d_memory = frame.memories.at(first->buffer);
     Memory &d = *d_memory;
@@ -226,20 +261,23 @@ void StatementRun::run_tensor_operation(const MachineOp &s, const Tape &places) 
         frame.block->tensor_meetings.erase({&s, team});
         RunTensorPlan(shared, frame.task, *plan, *meeting).run();
     } else {
-        shared.coroutines.wait_until([&] { return meeting->is_done; },
-                                     str("threads that run ", plan->product.name, " together"));
+        shared.coroutines.wait_until(
+            [&] { return meeting->is_done; },
+            str("threads that run ", plan->operation.instruction.name, " together"));
     }
+    const Type type = first->type.element_of();
+    const bool is_compared = !plan->operation.a.is_of_tile && !plan->operation.b.is_of_tile;
     for (size_t i = 0; i < by_loops.size(); i++) {
-        if (same(by_loops[i], own.accumulators[i])) continue;
+        if (same(type, by_loops[i], own.accumulators[i]) || !is_compared) continue;
         const Layout elements = inverse(plan->accumulators);
         const Place e = place_of(elements, Place{int64_t(lane), int64_t(i)});
-        throw RuntimeError(str(plan->product.name, " computes ",
-                               double_of_word(Float(32), own.accumulators[i].word), " for row ",
-                               e[0], " and column ", e[1], " of ", first->buffer,
+        throw RuntimeError(str(plan->operation.instruction.name, " computes ",
+                               double_of_word(type, own.accumulators[i].word), " for row ", e[0],
+                               " and column ", e[1], " of ", first->buffer,
                                ", and the loops that it stands for compute ",
-                               double_of_word(Float(32), by_loops[i].word)));
+                               double_of_word(type, by_loops[i].word)));
     }
-    if (plan->operation.is_wgmma) begin_sums(d_memory, own.accumulators);
+    if (plan->operation.instruction.is_asynchronous) begin_sums(d_memory, own.accumulators);
 }
 
 // The sums of an asynchronous operation are nobody's until the thread has waited for them.
@@ -270,15 +308,24 @@ void StatementRun::wait_for_sums(size_t but) {
     }
 }
 
-void StatementRun::take_operands(const MachineOp &s, const TensorPlan &plan, const Tape &places,
-                                 TensorThread &own) {
-    const size_t of_a = plan.operation.a.size(), count = of_a + plan.operation.b.size();
-    for (size_t i = 0; i < count; i++) {
-        const Load &element = *placed_element(s.operands[TensorOperation::first_place + i]);
-        const MemoryRef &m = frame.memories.at(element.buffer);
-        const auto byte = int64_t(places.result(i).word() - Word(uintptr_t(m->address(0))));
-        (i < of_a ? own.a : own.b).push_back({m, byte / element.type.element_of().bytes()});
-    }
+void StatementRun::take_operands(const TensorPlan &plan, const Tape &places, TensorThread &own) {
+    size_t next = 0;
+    const auto take = [&](const TensorPlan::Operand &planned, TensorThreadOperand &to) {
+        for (size_t i = 0; i < planned.given.places.size(); i++, next++) {
+            const Load &element = *placed_element(planned.given.places[i]);
+            const MemoryRef &m = frame.memories.at(element.buffer);
+            const auto byte = int64_t(places.result(next).word() - Word(uintptr_t(m->address(0))));
+            to.places.push_back({m, byte / element.type.element_of().bytes()});
+        }
+        if (planned.given.source != TensorOperation::Source::Registers) return;
+        const ElementPlace first = to.places.at(0);
+        to.registers.resize(size_t(planned.layout.output("register")->extent()));
+        for (size_t i = 0; i < to.registers.size(); i++)
+            to.registers[i].word =
+                first.memory->load(first.index + int64_t(i), to.registers[i].poison, accessor());
+    };
+    take(plan.a, own.a);
+    take(plan.b, own.b);
 }
 
 }  // namespace tessera::interpret

@@ -22,10 +22,15 @@ struct ElementPlace {
     bool operator==(const ElementPlace &) const = default;
 };
 
-// Holds what a thread gives to a tensor operation.
+// Holds what a thread gives to a tensor operation, of A or B: the places of an operand in memory,
+// as in ir::TensorOperation, or its registers.
+struct TensorThreadOperand {
+    std::vector<ElementPlace> places;
+    std::vector<Held> registers;
+};
 struct TensorThread {
     std::vector<Held> accumulators;
-    std::vector<ElementPlace> a, b;  // as in ir::TensorOperation
+    TensorThreadOperand a, b;
 };
 
 // One time that threads run a tensor operation together.
@@ -36,14 +41,19 @@ struct TensorMeeting {
     bool is_done = false;  // the accumulators are the results
 };
 
-// A tensor operation with the instructions of which it consists.
+// A tensor operation with where its operands lie.
 struct TensorPlan {
     TensorPlan(const ir::MachineOp &op);
 
+    struct Operand {
+        const ir::TensorOperation::Operand &given;
+        const ir::InstructionOperand &of_instruction;
+        std::optional<ir::Instruction> load;  // if it is loaded by rows
+        ir::Layout layout;  // in registers: of the whole tile; in memory: of an instruction's
+    };
     ir::TensorOperation operation;
-    ir::Instruction product;
-    std::optional<ir::Instruction> load_a, load_b;  // if operands are fragments in registers
-    ir::Layout accumulators;                        // of the whole tile
+    ir::Layout accumulators;  // of the whole tile
+    Operand a, b;
 };
 
 }  // namespace tessera::interpret

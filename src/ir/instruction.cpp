@@ -1,59 +1,15 @@
 #include "ir/instruction.h"
 #include "base/error.h"
+#include "ir/gpu_instructions.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 namespace tessera::ir {
 
 namespace {
-
-Symbol symbol(std::string_view name) { return Symbol::interned(name); }
-
-Stmt loops_over(const std::vector<LayoutCoordinate> &loops, Stmt body) {
-    for (size_t i = loops.size(); i-- > 0;)
-        body = For::make(symbol(loops[i].name), 0, int32_t(loops[i].extent), LoopKind::Serial,
-                         Partition::Never, body);
-    return body;
-}
-
-Expr element(const InstructionOperand &operand) {
-    std::vector<Expr> at;
-    for (const LayoutCoordinate &c : operand.layout.coordinates)
-        at.push_back(int32_variable(symbol(c.name)));
-    return Call::make(operand.type, operand.name, CallKind::Func, 0, at);
-}
-
-Stmt assign(const InstructionOperand &operand, const Expr &value) {
-    return Provide::make(operand.name, {value}, element(operand).as<Call>()->args);
-}
-
-// D(i, j) += A(i, k) * B(k, j), over these extents.
-Stmt product(const std::vector<InstructionOperand> &operands, int64_t i, int64_t j, int64_t k) {
-    const Type sum = operands[0].type;
-    const Expr products = cast(sum, element(operands[1])) * cast(sum, element(operands[2]));
-    return loops_over({{"i", i}, {"j", j}, {"k", k}},
-                      assign(operands[0], element(operands[0]) + products));
-}
-
-InstructionOperand in_registers(const char *name, Type type, const std::string &layout) {
-    return {symbol(name), type, OperandPlace::Registers, parse_layout(layout)};
-}
-
-InstructionOperand in_panels(const char *name, Type type, const char *own, int64_t extent,
-                             const WgmmaOperand &lies) {
-    constexpr int64_t of_panel = 64, k_extent = 16;
-    Layout layout = parse_layout(
-        str(own, ":", extent, " k:", k_extent, " -> element(",
-            lies.is_along_k ? str(own, "*", of_panel, " + k)") : str("k*", of_panel, ")")));
-    if (!lies.is_along_k) {
-        const int64_t within = std::min(extent, of_panel);
-        std::vector<LayoutDigit> &digits = layout.outputs[0].digits;
-        digits.push_back({0, 1, within, 1});
-        if (extent > within) digits.push_back({0, of_panel, extent / of_panel, lies.panel});
-    }
-    return {symbol(name), type, OperandPlace::Memory, layout};
-}
 
 // Notes the extents of the loops of a meaning, and the coordinates of its operands.
 class Meaning final : public Visitor {
@@ -99,6 +55,13 @@ const InstructionOperand &Instruction::operand(std::string_view wanted) const {
     return *found;
 }
 
+int64_t Instruction::extent(std::string_view loop) const {
+    for (const InstructionOperand &o : operands) {
+        if (const LayoutCoordinate *c = o.layout.coordinate(loop)) return c->extent;
+    }
+    throw InternalError(str(name, " has no loop ", loop));
+}
+
 void verify(const Instruction &instruction) {
     const Meaning meaning(instruction.meaning);
     for (const InstructionOperand &o : instruction.operands) {
@@ -128,46 +91,87 @@ void verify(const Instruction &instruction) {
     }
 }
 
-Instruction mma_m16n8k16(Type element) {
-    Instruction made{
-        .name = str("mma.m16n8k16.float32.", element),
-        .threads = 32,
-        .operands = {
-            in_registers("D", Float(32), "i:16 j:8 -> thread(i%8*4 + j/2) register(i/8*2 + j%2)"),
-            in_registers("A", element,
-                         "i:16 k:16 -> thread(i%8*4 + k/2%4) register(k/8*4 + i/8*2 + k%2)"),
-            in_registers("B", element, "k:16 j:8 -> thread(j*4 + k/2%4) register(k/8*2 + k%2)")}};
-    made.meaning = product(made.operands, 16, 8, 16);
-    return made;
+// ---- The table ----
+
+namespace {
+
+// The instructions that users add, by their names.
+struct Added {
+    std::mutex mutex;
+    std::map<std::string, Instruction, std::less<>> rows;
+    std::map<std::string, Instruction, std::less<>> found;  // by their names, of all
+};
+Added &added() {
+    static Added all;
+    return all;
 }
 
-Instruction ldmatrix_x4(Type element, bool transposed) {
-    const char *const lies = transposed ? "m:4 r:8 c:8 -> thread(c*4 + r/2) register(m*2 + r%2)"
-                                        : "m:4 r:8 c:8 -> thread(r*4 + c/2) register(m*2 + c%2)";
-    Instruction made{.name = str("ldmatrix.x4", transposed ? ".trans." : ".", element),
-                     .threads = 32,
-                     .operands = {in_registers("F", element, lies),
-                                  {symbol("M"), element, OperandPlace::MemoryOfRows,
-                                   parse_layout("m:4 r:8 c:8 -> row(m*8 + r) element(c)")}}};
-    made.meaning = loops_over({{"m", 4}, {"r", 8}, {"c", 8}},
-                              assign(made.operands[0], ir::element(made.operands[1])));
-    return made;
+std::vector<Instruction> rows_for(int64_t columns) {
+    std::vector<Instruction> all;
+    {
+        Added &own = added();
+        const std::lock_guard lock(own.mutex);
+        for (const auto &[name, row] : own.rows) all.push_back(row);
+    }
+    for (Instruction &row : gpu_instructions(columns)) all.push_back(std::move(row));
+    return all;
 }
 
-Instruction wgmma_m64k16(Type element, int64_t columns, WgmmaOperand a, WgmmaOperand b) {
-    InstructionOperand of_b = in_panels("B", element, "j", columns, b);
-    // B is read as B(k, j).
-    of_b.layout = compose(of_b.layout, parse_layout(str("k:16 j:", columns, " -> j(j) k(k)")));
-    Instruction made{
-        .name = str("wgmma.m64n", columns, "k16.float32.", element),
-        .threads = 128,
-        .operands = {in_registers("D", Float(32),
-                                  str("i:64 j:", columns,
-                                      " -> thread(i/16*32 + i%8*4 + j/2%4) register(j/8*4 + "
-                                      "i/8%2*2 + j%2)")),
-                     in_panels("A", element, "i", 64, a), of_b}};
-    made.meaning = product(made.operands, 64, columns, 16);
-    return made;
+// Returns the number behind `n` in the shape of a name such as wgmma.m64n128k16.f32.f16; 0 if there
+// is none.
+int64_t columns_in(std::string_view name) {
+    const size_t at = name.find('n', name.find(".m"));
+    int64_t columns = 0;
+    for (size_t i = at + 1; at != name.npos && i < name.size() && isdigit(name[i]); i++)
+        columns = columns * 10 + (name[i] - '0');
+    return columns;
+}
+
+}  // namespace
+
+std::optional<Instruction> find_instruction(std::string_view name) {
+    Added &own = added();
+    {
+        const std::lock_guard lock(own.mutex);
+        if (const auto known = own.found.find(name); known != own.found.end()) return known->second;
+    }
+    for (Instruction &row : rows_for(columns_in(name))) {
+        if (row.name != name) continue;
+        const std::lock_guard lock(own.mutex);
+        return own.found.insert_or_assign(row.name, std::move(row)).first->second;
+    }
+    return std::nullopt;
+}
+
+std::vector<Instruction> instructions_named(std::string_view name, int64_t columns) {
+    std::vector<Instruction> found;
+    const int64_t named = columns_in(name);
+    for (Instruction &row : rows_for(named > 0 ? named : columns)) {
+        if ((name == "any" && !row.rounds_operands) || row.family == name || row.name == name)
+            found.push_back(std::move(row));
+    }
+    return found;
+}
+
+void register_instruction(const Instruction &instruction) {
+    try {
+        verify(instruction);
+    } catch (const InternalError &e) {
+        throw CompileError(e.what());
+    }
+    Added &own = added();
+    const std::lock_guard lock(own.mutex);
+    own.rows.insert_or_assign(instruction.name, instruction);
+    own.found.erase(instruction.name);
+}
+
+std::vector<std::string> instruction_names() {
+    std::vector<std::string> names;
+    for (const Instruction &row : rows_for(8)) {
+        const std::string &name = row.family.empty() ? row.name : row.family;
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return names;
 }
 
 }  // namespace tessera::ir

@@ -1,6 +1,7 @@
 #pragma once
 #include "ir/layout.h"
 #include "ir/nodes.h"
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,18 +22,30 @@ struct InstructionOperand {
     Layout layout;
 };
 
-// An instruction of a machine, as data: who runs it, where its operands lie, and its meaning, which
-// is a loop nest over its operands. Interpreters run the meaning on what the operands address,
-// whatever the program believes to be there; the compiler finds in it what the instruction can
-// compute. (Ikarashi et al., Exo, PLDI 2022, describe instructions in this way.)
+// An instruction of a machine, as data: who runs it, where its operands lie, how it is written, and
+// its meaning, which is a loop nest over its operands. Interpreters run the meaning on what the
+// operands address, whatever the program believes to be there; the compiler finds in it what the
+// instruction can compute. (Ikarashi et al., Exo, PLDI 2022, describe instructions in this way.)
 struct Instruction {
-    std::string name;
+    std::string name;    // such as mma.m16n8k16.f32.f16
+    std::string family;  // such as mma
     int threads = 1;
-    std::vector<InstructionOperand> operands;  // the first is the one that is written
+    bool is_asynchronous = false;  // its results are there after a wait
+    bool rounds_operands = false;  // it computes with fewer bits than its operands have
+    // GPUs that have it: of this compute capability, such as 80, or newer ones; or of this one
+    // only.
+    int capability = 0;
+    bool is_of_one_capability = false;
+    std::vector<InstructionOperand> operands = {};  // the first is the one that is written
     Stmt meaning = Stmt();
+    // Its line of assembly. $D, $A and $B stand for registers, or for the descriptor of an operand
+    // in memory; %A and %B for 1 if such an operand does not lie along k, else 0.
+    std::string assembly = "";
 
     // Throws InternalError if there is none of that name.
     const InstructionOperand &operand(std::string_view name) const;
+    // Returns the extent of a loop of the meaning. Throws InternalError if no operand has it.
+    int64_t extent(std::string_view loop) const;
 };
 
 // Throws InternalError if a row contradicts itself: an operand that the meaning does not use, or
@@ -40,21 +53,39 @@ struct Instruction {
 // place.
 void verify(const Instruction &instruction);
 
+// Returns the instruction of this name; nothing if there is none.
+std::optional<Instruction> find_instruction(std::string_view name);
+// Returns the instructions that a family has (or "any": all but those that round their operands),
+// or the one of this name, in the order in which they are tried. Where the number of columns of an
+// instruction can be chosen, `columns` are chosen.
+std::vector<Instruction> instructions_named(std::string_view name, int64_t columns);
+// Adds an instruction of the user's to the table, or changes the one of its name. Throws
+// CompileError if the row contradicts itself.
+void register_instruction(const Instruction &instruction);
+// Returns the names of the families, and of instructions that are in none.
+std::vector<std::string> instruction_names();
+
 // The matrices of products D += A * B have the coordinates i and j, i and k, and k and j. They are
 // described by PTX ISA 9.0, sections 9.7.14 (mma, ldmatrix) and 9.7.15 (wgmma).
 
-// mma.sync m16n8k16 of float16 or bfloat16, with sums of float32.
-Instruction mma_m16n8k16(Type element);
-// ldmatrix of four matrices of 8 x 8 elements of 16 bits: F(m, r, c) = M(m, r, c).
+// Returns mma.sync of 16 rows and 8 columns: sums of type `sum` of products of elements of `a` and
+// `b`, which are of equally many bits.
+Instruction mma_m16n8(int64_t k, Type sum, Type a, Type b);
+// ldmatrix of four matrices of eight rows of 16 bytes: F(m, r, c) = M(m, r, c). Elements that are
+// transposed have 16 bits.
 Instruction ldmatrix_x4(Type element, bool transposed);
 // Describes an operand of wgmma in the memory of the block, in panels of 128 bytes. If it lies
-// along k, these are rows of 64 elements of k, one for each i (or j); else rows of 64 elements of i
-// (or j), one for each k, in panels that are `panel` elements apart.
+// along k, these are rows of elements of k, one for each i (or j); else rows of elements of i (or
+// j), one for each k, in panels that are `panel` elements apart.
 struct WgmmaOperand {
     bool is_along_k = true;
     int64_t panel = 0;
 };
-// wgmma m64nNk16 of float16 or bfloat16, with sums of float32; both operands are in memory.
-Instruction wgmma_m64k16(Type element, int64_t columns, WgmmaOperand a, WgmmaOperand b);
+// The bytes of a row of a panel, whose slots of 16 bytes are exchanged.
+constexpr int64_t panel_bytes = most_swizzle;
+// Returns wgmma of 64 rows and 32 bytes of k; B is in memory, and A there or in registers.
+Instruction wgmma_m64(int64_t columns, Type sum, Type a, Type b, bool a_in_registers = false);
+// Returns where an operand of wgmma lies, from (i, k) or (k, j) to elements.
+Layout wgmma_layout(const Instruction &wgmma, std::string_view operand, WgmmaOperand lies);
 
 }  // namespace tessera::ir

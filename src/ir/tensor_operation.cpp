@@ -1,6 +1,7 @@
 #include "ir/tensor_operation.h"
 #include "base/error.h"
 #include "ir/operators.h"
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -8,13 +9,11 @@ namespace tessera::ir {
 
 namespace {
 
-// Rows and columns that the instructions of a kind do at a time. An ldmatrix.x4 brings B for two
-// instructions mma.
-struct Step {
-    int64_t rows, columns, k;
-    bool has_place_for_columns;
-};
-Step step_of(bool is_wgmma) { return is_wgmma ? Step{64, 8, 16, false} : Step{16, 16, 16, true}; }
+using TensorOperand = TensorOperation::Operand;
+using TensorSource = TensorOperation::Source;
+
+// An ldmatrix.x4 loads so many rows of A, or columns of B, and bytes along k.
+constexpr int64_t rows_of_load = 16, bytes_of_load = 32;
 
 // Returns the type of the element whose place the operand is; none if it is no place.
 std::optional<Type> type_at(const Expr &place) {
@@ -25,58 +24,108 @@ std::optional<Type> type_at(const Expr &place) {
     return c->args[0].type().element_of();
 }
 
-// Operands that say how many or which, and no places.
-using Numbers = std::array<int64_t, TensorOperation::first_place - 1>;
-std::optional<Numbers> numbers_of(const std::vector<Expr> &operands) {
-    if (operands.size() < TensorOperation::first_place) return std::nullopt;
-    Numbers all;
-    for (size_t i = 0; i < all.size(); i++) {
-        const auto value = as_const_int(operands[i]);
-        if (!value) return std::nullopt;
-        all[i] = *value;
+// ---- Where an operand is, as text: "registers", "rows along k", "panels across 4096" ----
+
+std::string text_of(const TensorOperand &o) {
+    if (o.source == TensorSource::Registers)
+        return o.is_of_tile ? "registers of a tile" : "registers";
+    return str(o.source == TensorSource::Rows ? "rows " : "panels ",
+               o.is_along_k ? "along k" : "across", o.panel > 0 ? str(" ", o.panel) : "");
+}
+
+std::optional<TensorOperand> operand_of(const Expr &e) {
+    const auto *s = e.as<StringImm>();
+    if (!s) return std::nullopt;
+    std::string_view text = s->value;
+    const auto accept = [&](std::string_view word) {
+        const bool is_next = text.starts_with(word);
+        if (is_next) text.remove_prefix(word.size());
+        return is_next;
+    };
+    TensorOperand o;
+    if (accept("registers")) {
+        o.is_of_tile = accept(" of a tile");
+        return text.empty() ? std::optional(o) : std::nullopt;
     }
-    return all;
+    if (!accept("rows ")) {
+        if (!accept("panels ")) return std::nullopt;
+        o.source = TensorSource::Panels;
+    } else {
+        o.source = TensorSource::Rows;
+    }
+    o.is_along_k = accept("along k");
+    if (!o.is_along_k && !accept("across")) return std::nullopt;
+    if (accept(" ")) {
+        for (const char c : text) o.panel = o.panel * 10 + (c - '0');
+    } else if (!text.empty()) {
+        return std::nullopt;
+    }
+    return o;
 }
 
-size_t places_of_a(const TensorOperation &t, const Step &step) {
-    return size_t(t.k / step.k * (t.rows / step.rows));
-}
-size_t places_of_b(const TensorOperation &t, const Step &step) {
-    return size_t(t.k / step.k * (step.has_place_for_columns ? t.columns / step.columns : 1));
+size_t places_of(const TensorOperation &t, const TensorOperand &o, bool is_a) {
+    const int64_t own = is_a ? t.rows : t.columns;
+    switch (o.source) {
+    case TensorSource::Registers: return 1;
+    case TensorSource::Rows: return size_t(t.steps("k") * (own / rows_of_load));
+    case TensorSource::Panels: return size_t(t.steps("k") * t.steps(is_a ? "i" : "j"));
+    }
+    return 0;
 }
 
-TensorOperation with_numbers(const Numbers &n) {
+// Reads all but the places. Nothing if they are not there.
+std::optional<TensorOperation> without_places(const std::vector<Expr> &operands) {
+    if (operands.size() <= TensorOperation::first_place) return std::nullopt;
+    const auto *name = operands[0].as<StringImm>();
+    const auto row = name ? find_instruction(name->value) : std::nullopt;
+    const auto rows = as_const_int(operands[1]), columns = as_const_int(operands[2]),
+               k = as_const_int(operands[3]);
+    const auto a = operand_of(operands[4]), b = operand_of(operands[5]);
+    if (!row || !rows || !columns || !k || !a || !b) return std::nullopt;
     TensorOperation t;
-    t.is_wgmma = n[0] != 0;
-    t.rows = n[1];
-    t.columns = n[2];
-    t.k = n[3];
-    t.a_is_along_k = n[4] != 0;
-    t.b_is_along_k = n[5] != 0;
-    t.element = n[6] != 0 ? BFloat(16) : Float(16);
-    t.a_panel = n[7];
-    t.b_panel = n[8];
+    t.instruction = *row;
+    t.rows = *rows;
+    t.columns = *columns;
+    t.k = *k;
+    t.a = *a;
+    t.b = *b;
     return t;
+}
+
+// Says if instructions find the operand in such a place.
+bool may_be(const TensorOperation &t, const TensorOperand &o, const char *name) {
+    const InstructionOperand &operand = t.instruction.operand(name);
+    if (o.source == TensorSource::Panels) return operand.place == OperandPlace::Memory;
+    if (operand.place != OperandPlace::Registers) return false;
+    if (o.source == TensorSource::Registers) return true;
+    const int64_t own = operand.name.text() == "A" ? t.rows : t.columns;
+    return t.instruction.extent("k") * operand.type.bytes() == bytes_of_load &&
+           own % rows_of_load == 0 && (o.is_along_k || operand.type.bits() == 16);
 }
 
 }  // namespace
 
 std::string fault_of(const MachineOp &op) {
-    const auto numbers = numbers_of(op.operands);
-    if (!numbers) return "a tensor operation has nine constants before its places";
-    const TensorOperation t = with_numbers(*numbers);
-    const Step step = step_of(t.is_wgmma);
+    const auto t = without_places(op.operands);
+    if (!t)
+        return "a tensor operation has the name of an instruction, three extents and where its "
+               "operands are before its places";
     const auto divides = [](int64_t step, int64_t all) { return all > 0 && all % step == 0; };
-    if (!divides(step.rows, t.rows) || !divides(step.columns, t.columns) || !divides(step.k, t.k))
-        return str("a tensor operation of ", t.rows, " x ", t.columns, " x ", t.k,
+    const Instruction &row = t->instruction;
+    if (!divides(row.extent("i"), t->rows) || !divides(row.extent("j"), t->columns) ||
+        !divides(row.extent("k"), t->k))
+        return str("a tensor operation of ", t->rows, " x ", t->columns, " x ", t->k,
                    ", which its instructions do not divide");
-    const size_t wanted =
-        TensorOperation::first_place + places_of_a(t, step) + places_of_b(t, step);
+    if (!may_be(*t, t->a, "A") || !may_be(*t, t->b, "B"))
+        return str("a tensor operation whose instructions ", row.name,
+                   " do not find their operands in ", text_of(t->a), " and ", text_of(t->b));
+    const size_t of_a = places_of(*t, t->a, true), of_b = places_of(*t, t->b, false),
+                 first_of_a = TensorOperation::first_place + 1, wanted = first_of_a + of_a + of_b;
     if (op.operands.size() != wanted)
         return str("a tensor operation with ", op.operands.size(), " operands of ", wanted);
-    for (size_t i = TensorOperation::first_place - 1; i < wanted; i++) {
-        const bool is_sum = i < TensorOperation::first_place;
-        const Type type = is_sum ? Float(32) : t.element;
+    for (size_t i = TensorOperation::first_place; i < wanted; i++) {
+        const char *of = i < first_of_a ? "D" : i < first_of_a + of_a ? "A" : "B";
+        const Type type = row.operand(of).type;
         if (type_at(op.operands[i]) != type)
             return str("operand ", i, " of a tensor operation is no place of ", type);
     }
@@ -85,33 +134,42 @@ std::string fault_of(const MachineOp &op) {
 
 TensorOperation TensorOperation::of(const MachineOp &op) {
     if (const std::string fault = fault_of(op); !fault.empty()) throw InternalError(fault);
-    TensorOperation t = with_numbers(*numbers_of(op.operands));
-    t.accumulators = op.operands[first_place - 1];
-    const auto begin = op.operands.begin() + first_place;
-    const auto end_of_a = begin + ptrdiff_t(places_of_a(t, step_of(t.is_wgmma)));
-    t.a.assign(begin, end_of_a);
-    t.b.assign(end_of_a, op.operands.end());
+    TensorOperation t = *without_places(op.operands);
+    t.accumulators = op.operands[first_place];
+    const auto begin = op.operands.begin() + first_place + 1;
+    const auto end_of_a = begin + ptrdiff_t(places_of(t, t.a, true));
+    t.a.places.assign(begin, end_of_a);
+    t.b.places.assign(end_of_a, op.operands.end());
     return t;
 }
 
 std::vector<Expr> TensorOperation::operands() const {
-    std::vector<Expr> all = {
-        int(is_wgmma),     int32_t(rows),     int32_t(columns),         int32_t(k),
-        int(a_is_along_k), int(b_is_along_k), int(element.is_bfloat()), int32_t(a_panel),
-        int32_t(b_panel),  accumulators};
-    all.insert(all.end(), a.begin(), a.end());
-    all.insert(all.end(), b.begin(), b.end());
+    std::vector<Expr> all = {StringImm::make(instruction.name),
+                             int32_t(rows),
+                             int32_t(columns),
+                             int32_t(k),
+                             StringImm::make(text_of(a)),
+                             StringImm::make(text_of(b)),
+                             accumulators};
+    all.insert(all.end(), a.places.begin(), a.places.end());
+    all.insert(all.end(), b.places.begin(), b.places.end());
     return all;
 }
 
-Instruction TensorOperation::instruction() const {
-    if (!is_wgmma) return mma_m16n8k16(element);
-    return wgmma_m64k16(element, columns, {a_is_along_k, a_panel}, {b_is_along_k, b_panel});
+int64_t TensorOperation::steps(std::string_view loop) const {
+    return (loop == "i" ? rows : loop == "j" ? columns : k) / instruction.extent(loop);
 }
 
-Layout TensorOperation::accumulator_layout() const {
-    const std::array<int64_t, 2> tile = {rows, columns};
-    return tiled(instruction().operand("D").layout, tile, "register");
+Layout TensorOperation::registers_of(std::string_view operand) const {
+    const Layout &one = instruction.operand(operand).layout;
+    std::vector<int64_t> extents;
+    for (const LayoutCoordinate &c : one.coordinates)
+        extents.push_back(c.name == "i" ? rows : c.name == "j" ? columns : k);
+    return tiled(one, extents, "register");
+}
+
+Instruction TensorOperation::load_of(const TensorOperand &operand, Type element) {
+    return ldmatrix_x4(element, !operand.is_along_k);
 }
 
 }  // namespace tessera::ir

@@ -6,30 +6,48 @@ namespace tessera::ir {
 
 constexpr bool is_tensor_operation(MachineOpKind op) { return op == MachineOpKind::tensor; }
 
-// The operands of a MachineOp tensor by their names: a product D += A * B of a tile of D, by
-// as many instructions as it takes.
+// The operands of a MachineOp tensor by their names: a product D += A * B of a tile of D, by as
+// many instructions as it takes.
 struct TensorOperation {
-    bool is_wgmma = false;                 // else mma
-    int64_t rows = 0, columns = 0, k = 0;  // extents of the tile; multiples of an instruction's
-    Type element = Float(16);              // of A and B: float16 or bfloat16
-    bool a_is_along_k = true, b_is_along_k = true;
-    int64_t a_panel = 0, b_panel = 0;  // elements from one panel to the next; of wgmma
-    Expr accumulators;                 // the place of the thread's first one
-    // The places of A and B. Of mma: those of the rows that a thread gives to ldmatrix.x4, for each
-    // 16 of k and, within, for each 16 rows of A, or columns of B. Of wgmma: where the matrix of
-    // one instruction begins, for each 16 of k and, within, for each 64 rows of A.
-    std::vector<Expr> a = {}, b = {};
+    // Says where the instructions find A or B.
+    enum class Source : uint8_t {
+        Registers,  // of the threads, as the instruction wants them
+        Rows,       // in memory: ldmatrix.x4 loads rows of 16 bytes
+        Panels,     // in memory: the instruction reads panels (WgmmaOperand)
+    };
+    struct Operand {
+        Source source = Source::Registers;
+        bool is_along_k = true;  // rows, or those of panels, are of neighbours along k
+        int64_t panel = 0;       // elements from one panel to the next
+        // In registers: they are those of another Tile, so that the loops of the body, which each
+        // thread runs for itself, cannot read what others have: they do not compute the same.
+        bool is_of_tile = false;
+        // In registers: that of the thread's first one. Rows: those of the rows that a thread gives
+        // to ldmatrix.x4, for each k of an instruction and, within, for each 16 rows of A, or
+        // columns of B. Panels: where the matrix of one instruction begins, for each k of an
+        // instruction and, within, for each row of instructions.
+        std::vector<Expr> places = {};
+    };
+
+    Instruction instruction;
+    int64_t rows = 0, columns = 0, k = 0;  // extents of the tile; multiples of the instruction's
+    Expr accumulators;                     // the place of the thread's first one
+    Operand a, b;
 
     // Throws InternalError if the operands are not those of such an operation (fault_of()).
     static TensorOperation of(const MachineOp &op);
     std::vector<Expr> operands() const;
-    // The number of the first operand that is a place of A; those of B follow.
-    static constexpr size_t first_place = 10;
+    // The number of the first operand that is a place: that of the accumulators. Those of A and
+    // then of B follow.
+    static constexpr size_t first_place = 6;
 
-    // Returns the instruction of which the operation consists.
-    Instruction instruction() const;
-    // Returns where the elements of D lie: from i and j to (thread, register).
-    Layout accumulator_layout() const;
+    // Returns how many instructions there are along rows, columns and k.
+    int64_t steps(std::string_view loop) const;
+    // Returns where the elements of the tile lie in the registers of the threads: of D, from i and
+    // j to (thread, register), and so of A and B, if they are in registers.
+    Layout registers_of(std::string_view operand) const;
+    // Returns the instruction that loads such an operand.
+    static Instruction load_of(const Operand &operand, Type element);
 };
 
 // Says what is wrong with the operands of a MachineOp tensor: their number, sizes that its

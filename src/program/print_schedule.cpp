@@ -298,8 +298,11 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
         overloaded{
             [&](const SetLoopKind &s) -> S { return loop(f, stage, s.var); },
             [&](const Tensorize &t) -> S {
+                const S written = t.instruction == "mma"     ? S(is_python ? ".MMA" : "::MMA")
+                                  : t.instruction == "wgmma" ? S(is_python ? ".WGMMA" : "::WGMMA")
+                                                             : "(" + quoted(t.instruction) + ")";
                 return str(loop(f, stage, t.var), is_python ? ", instruction=" : ", ", prefix,
-                           "TensorInstruction(", quoted(t.instruction), ")");
+                           "TensorInstruction", written);
             },
             [&](const GroupBlocks &s) -> S { return str(prefix, "grouped(", expr(s.rows), ")"); },
             [&](const AtomicDirective &s) -> S {

@@ -288,6 +288,8 @@ TEST_SUITE("tensor cores") {
         CHECK(count_of(ptx, "ldmatrix.sync.aligned.m8n8.x4.shared") ==
               count_of(ptx, "ldmatrix.sync.aligned.m8n8.x4.trans.shared"));
         CHECK(count_of(ptx, "cp.async.cg.shared.global") > 0);
+        // Fragments of rows below one another share the exchange of slots.
+        CHECK(2 * count_of(ptx, "xor.b32") <= count_of(ptx, "ldmatrix"));
         CHECK(count_of(ptx, "cp.async.wait_group 2") == count_of(ptx, ".entry"));
         check_assembled(ptx, "sm_90");
     }
@@ -309,26 +311,25 @@ TEST_SUITE("tensor cores") {
             CHECK(count_of(ptx_of(unchecked), "atom.relaxed.sys") == 0);
         }
     }
+    TEST_CASE("mma.sync: operands of memory of the device, which threads load") {
+        const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};
+        for (const bool by_rows : {true, false}) {
+            agrees<float16_t>(s, TensorInstruction::MMA, by_rows, by_rows,
+                              [](Product &p) { p.b.in().store_in(MemoryType::Heap); });
+        }
+    }
+    TEST_CASE("mma.sync: sums of eight products, columns of eight") {
+        agrees<float16_t>({64, 40, 24, 32, 24, 32, 24, 8, 2}, TensorInstruction::MMA, true, false);
+        agrees<bfloat16_t>({32, 24, 48, 16, 8, 16, 8, 16, 2}, TensorInstruction::MMA, true, true);
+    }
     TEST_CASE("operands that do not lie as the instruction reads them are refused") {
         const Sizes s{64, 64, 64, 64, 64, 64, 64, 64, 2};
-        for (const auto instruction : {TensorInstruction::MMA, TensorInstruction::WGMMA}) {
-            Product unstaged(s, true, true);
-            unstaged.schedule(s, instruction);
-            unstaged.b.in().store_in(MemoryType::Heap);
-            const std::string message = refusal([&] { ptx_of(unstaged); });
-            CAPTURE(message);
-            CHECK(message.find("staged in MemoryType::GPUShared") != std::string::npos);
-        }
-        Sizes longer = s;
-        longer.k = 128;
-        Product strided(longer, true, true, Float(16), false, 2);
-        strided.schedule(longer, TensorInstruction::MMA);
-        const std::string why = refusal([&] { ptx_of(strided); });
-        CAPTURE(why);
-        CHECK(why.find("tensor_test.cpp:") == 0);
-        CHECK(why.find(
-                  "an operand of mma.sync m16n8k16 is indexed by a row or a column and by what is "
-                  "summed, each in one dimension, one after the other") != std::string::npos);
+        Product unstaged(s, true, true);
+        unstaged.schedule(s, TensorInstruction::WGMMA);
+        unstaged.b.in().store_in(MemoryType::Heap);
+        const std::string heap = refusal([&] { ptx_of(unstaged); });
+        CAPTURE(heap);
+        CHECK(heap.find("staged in MemoryType::GPUShared") != std::string::npos);
         const Sizes wide{64, 96, 64, 64, 96, 64, 96, 64, 2};
         Product by_columns(wide, true, true);
         by_columns.schedule(wide, TensorInstruction::WGMMA);
@@ -336,8 +337,9 @@ TEST_SUITE("tensor cores") {
         CAPTURE(not_whole);
         CHECK(not_whole.find("tensor_test.cpp:") == 0);
         CHECK(
-            not_whole.find("an operand of wgmma m64nNk16 begins at a multiple of 64 columns and 8 "
-                           "rows of what is staged") != std::string::npos);
+            not_whole.find("an operand of wgmma.m64n96k16.f32.f16 that is stored along its columns "
+                           "has a multiple of 64 of them for each instruction, and not 96") !=
+            std::string::npos);
         Sizes uneven = s;
         uneven.k = 80;
         Product guarded(uneven, true, true);
@@ -361,13 +363,15 @@ TEST_SUITE("tensor cores") {
         };
         Product of_floats(s, true, true, Float(32));
         has(refused(of_floats, s, TensorInstruction::MMA),
-            "tensorize: the update of product has to have the form f(x, y) += cast<float>(a) * "
-            "cast<float>(b), with a and b of float16 or bfloat16");
+            "is no product that mma computes: it adds the product of a factor of the rows and one "
+            "of "
+            "the columns, cast to the type of the sum: float32 += float16 * float16, ");
         Sizes few = s;
-        few.k_step = 8;
+        few.k_step = 4;
         Product short_sum(few, true, true);
         has(refused(short_sum, few, TensorInstruction::MMA),
-            "sums a multiple of 16 products of operands of one type");
+            "mma.m16n8k16.f32.f16 sums a multiple of 16 products; the loop ki of product.update(0) "
+            "has 4");
     }
     TEST_CASE("what does not fit is refused, at the directive") {
         const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};
@@ -399,7 +403,7 @@ TEST_SUITE("tensor cores") {
             p.schedule(narrow, TensorInstruction::WGMMA);
             return refusal([&] { ptx_of(p); });
         };
-        has(refused_sizes({64, 96, 64, 64, 96, 64, 96}), "begins at a multiple of 64 columns");
+        has(refused_sizes({64, 96, 64, 64, 96, 64, 96}), "a multiple of 64 of them");
         has(refused_sizes({64, 64, 64, 64, 64, 64, 64, 32}), "a row has a multiple of 128 bytes");
     }
 }

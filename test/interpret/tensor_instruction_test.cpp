@@ -10,6 +10,7 @@
 #include "runtime/tessera_runtime.h"
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <set>
 
 using namespace tessera;
 using namespace tessera::ir;
@@ -29,7 +30,8 @@ constexpr const char *by_mma =
     "            gpu_barrier():int32\n"
     "            allocate d: float32[8] in Tile\n"
     "            for q in [0, +8): d[q] = 0.0\n"
-    "            machine_op mma(16, 16, 16, 1, 1, 0, 0, 0, address_of(d[0]), "
+    "            machine_op tensor(\"mma.m16n8k16.f32.f16\", 16, 16, 16, \"rows along k\", "
+    "\"rows along k\", address_of(d[0]), "
     "address_of(sa[(t/8%2*8 + t%8)*16 + t/16*8]), address_of(sb[(t/16*8 + t%8)*16 + t/8%2*8])):\n"
     "                for j in [0, +2): for h in [0, +2): for p in [0, +2): for k in [0, +16):\n"
     "                    d[j*4 + h*2 + p] = d[j*4 + h*2 + p] + float32(sa[(h*8 + t/4)*16 + k]) * "
@@ -40,8 +42,8 @@ constexpr const char *by_mma =
 // 64 x 16 sums of 16 products by a warpgroup, in panels of 64 elements.
 constexpr const char *by_wgmma =
     "    gpu_block for n in [0, +1):\n"
-    "        allocate sa: float16[4096] in GPUShared\n"
-    "        allocate sb: float16[1024] in GPUShared\n"
+    "        allocate sa: float16[4096] in GPUShared swizzle 128\n"
+    "        allocate sb: float16[1024] in GPUShared swizzle 128\n"
     "        gpu_thread for t in [0, +128):\n"
     "            for i in [0, +32): sa[t*32 + i] = a[t*32 + i]:float16\n"
     "            for i in [0, +8): sb[t*8 + i] = b[t*8 + i]:float16\n"
@@ -49,7 +51,8 @@ constexpr const char *by_wgmma =
     "            allocate d: float32[8] in Tile\n"
     "            for q in [0, +8): d[q] = 0.0\n"
     "            for s in [0, +2):\n"
-    "                machine_op wgmma(64, 16, 16, 1, 1, 0, 4096, 1024, address_of(d[0]), "
+    "                machine_op tensor(\"wgmma.m64n16k16.f32.f16\", 64, 16, 16, \"panels along "
+    "k\", \"panels along k\", address_of(d[0]), "
     "address_of(sa[s*16]), address_of(sb[s*16])):\n"
     "                    for j in [0, +2): for h in [0, +2): for p in [0, +2): for k in [0, +16):\n"
     "                        d[j*4 + h*2 + p] = d[j*4 + h*2 + p] + "
@@ -127,17 +130,26 @@ bool equal_operands(const TensorOperation &t, const MachineOp &op) {
 
 TEST_SUITE("tensor instructions") {
     TEST_CASE("are rows that do not contradict themselves") {
-        for (const Type element : {Float(16), BFloat(16)}) {
-            verify(mma_m16n8k16(element));
+        for (const Type element : {Float(16), BFloat(16), Int(8), UInt(8), Float(32)}) {
             verify(ldmatrix_x4(element, false));
-            verify(ldmatrix_x4(element, true));
-            for (int64_t columns = 8; columns <= 256; columns += 8) {
-                verify(wgmma_m64k16(element, columns, {true, 0}, {true, 0}));
-                if (columns % 64 == 0)
-                    verify(wgmma_m64k16(element, columns, {false, 1024}, {false, 1024}));
+            if (element.bits() == 16) verify(ldmatrix_x4(element, true));
+        }
+        for (int64_t columns = 8; columns <= 256; columns += 8) {
+            std::set<std::string> names;
+            for (Instruction row : instructions_named("any", columns)) {
+                CHECK_MESSAGE(names.insert(row.name).second, row.name);
+                CHECK(find_instruction(row.name)->name == row.name);
+                verify(row);
+                if (columns % 64 != 0 || row.operands[2].type.bits() != 16) continue;
+                for (const char *name : {"A", "B"}) {
+                    if (row.operand(name).place != OperandPlace::Memory) continue;
+                    Layout &layout = row.operands[*name == 'A' ? 1 : 2].layout;
+                    layout = wgmma_layout(row, name, {false, 1024});
+                }
+                verify(row);
             }
         }
-        Instruction wrong = mma_m16n8k16(Float(16));
+        Instruction wrong = mma_m16n8(16, Float(32), Float(16), Float(16));
         wrong.operands[1].layout = parse_layout("i:16 k:8 -> thread(i) register(k)");
         CHECK_THROWS_WITH_AS(verify(wrong), doctest::Contains("A has another extent of k"),
                              InternalError);
@@ -168,14 +180,21 @@ TEST_SUITE("tensor instructions") {
         };
         CHECK(fault(by_mma).empty());
         CHECK(fault(by_wgmma).empty());
-        CHECK(fault(with(by_mma, "16, 16, 16", "16, 24, 16")) ==
-              "a tensor operation of 16 x 24 x 16, which its instructions do not divide");
+        CHECK(fault(with(by_mma, "16, 16, 16", "16, 20, 16")) ==
+              "a tensor operation of 16 x 20 x 16, which its instructions do not divide");
         CHECK(fault(with(by_mma, "16, 16, 16", "16, 32, 16")) ==
-              "a tensor operation with 11 operands of 12");
-        CHECK(fault(with(by_mma, "mma(16", "mma(t")) ==
-              "a tensor operation has eight constants before its places");
-        CHECK(fault(with(by_mma, "1, 1, 0, 0, 0,", "1, 1, 1, 0, 0,")) ==
-              "operand 9 of a tensor operation is no place of bfloat16");
+              "a tensor operation with 9 operands of 10");
+        for (const auto &[before, after] :
+             {std::pair("f16\", 16", "f16\", t"), std::pair("m16n8k16", "m16n8k17"),
+              std::pair("rows along k", "rows of k")})
+            CHECK(fault(with(by_mma, before, after)) ==
+                  "a tensor operation has the name of an instruction, three extents and where its "
+                  "operands are before its places");
+        CHECK(fault(with(by_mma, ".f32.f16", ".f32.bf16")) ==
+              "operand 7 of a tensor operation is no place of bfloat16");
+        CHECK(fault(with(by_mma, "rows along k", "panels along k")) ==
+              "a tensor operation whose instructions mma.m16n8k16.f32.f16 do not find their "
+              "operands in panels along k and rows along k");
     }
     TEST_CASE("compute what the loops do that they stand for") {
         Matrices mma;
@@ -198,8 +217,9 @@ TEST_SUITE("tensor instructions") {
         CHECK(is_seen(with(by_mma, b, "sb[(t/8%2*8 + t%8)*16 + t/16*8]")));
         CHECK(is_seen(with(with(by_mma, a, "sb[(t/8%2*8 + t%8)*16 + t/16*8]"), b,
                            "sa[(t/16*8 + t%8)*16 + t/8%2*8]")));
-        CHECK(is_seen(with(by_mma, "16, 16, 16, 1, 1, 0", "16, 16, 16, 0, 1, 0")));
-        CHECK(is_seen(with(by_mma, "16, 16, 16, 1, 1, 0", "16, 16, 16, 1, 0, 0")));
+        CHECK(is_seen(with(by_mma, "16, \"rows along k", "16, \"rows across")));
+        CHECK(is_seen(
+            with(by_mma, "\"rows along k\", address_of(d", "\"rows across\", address_of(d")));
         CHECK(is_seen(with(by_mma, "* float32(sb", "* 2.0 * float32(sb")));
         CHECK(is_seen(with(by_mma, "float32(sa[(h*8 + t/4)*16", "float32(sa[(h*8 + t/8)*16")));
         CHECK_THROWS_AS(Matrices().run(with(by_mma, str(", address_of(", b, ")").c_str(), "")),
@@ -211,8 +231,7 @@ TEST_SUITE("tensor instructions") {
     }
     TEST_CASE("of mma wait for all threads of the warp") {
         CHECK(refused(with(by_mma, "            machine_op", "            if t < 31: machine_op"))
-                  .find("threads that run mma.m16n8k16.float32.float16 together") !=
-              std::string::npos);
+                  .find("threads that run mma.m16n8k16.f32.f16 together") != std::string::npos);
         CHECK_FALSE(refused(with(by_mma, "            gpu_barrier():int32\n", "")).empty());
     }
     TEST_CASE("of wgmma are seen to have wrong places, orders, types or operands") {
@@ -220,10 +239,18 @@ TEST_SUITE("tensor instructions") {
         CHECK(is_seen(with(by_wgmma, "address_of(sb[s*16])", "address_of(sb[64 + s*16])")));
         CHECK(is_seen(with(with(by_wgmma, "address_of(sa[", "address_of(sb["),
                            ", address_of(sb[s*16]))", ", address_of(sa[s*16]))")));
-        CHECK(is_seen(with(by_wgmma, "64, 16, 16, 1, 1, 0", "64, 16, 16, 0, 1, 0")));
-        CHECK(is_seen(with(by_wgmma, "64, 16, 16, 1, 1, 0", "64, 16, 16, 1, 0, 0")));
+        CHECK(is_seen(with(by_wgmma, "16, \"panels along k", "16, \"panels across 4096")));
+        CHECK(is_seen(with(by_wgmma, "\"panels along k\", address_of(d",
+                           "\"panels across 1024\", address_of(d")));
         CHECK(refused(with(by_wgmma, "address_of(sa[s*16])", "address_of(sa[t%2*8])"))
                   .find("give it other places of an operand") != std::string::npos);
+        // The instruction swizzles rows of 128 bytes.
+        for (const char *other : {"", " swizzle 32", " swizzle 64"}) {
+            CHECK(is_seen(with(by_wgmma, "[4096] in GPUShared swizzle 128",
+                               str("[4096] in GPUShared", other))));
+            CHECK(is_seen(with(by_wgmma, "[1024] in GPUShared swizzle 128",
+                               str("[1024] in GPUShared", other))));
+        }
     }
     TEST_CASE("of wgmma give their sums to those who have waited") {
         CHECK_FALSE(

@@ -280,6 +280,7 @@ void KernelEmitter::allocate_shared(const Allocate &node) {
     if (node.facts.within.defined()) {
         BufferValues storage = f->buffers.at(node.facts.within);
         storage.may_overlap = true;
+        storage.swizzle = node.facts.swizzle;
         f->buffers[node.buffer] = storage;
         return run(node.body);
     }

@@ -1,6 +1,7 @@
 #pragma once
 #include "codegen/llvm/emitter.h"
 #include "codegen/nvptx/kernel_reports.h"
+#include "ir/tensor_operation.h"
 #include <array>
 #include <span>
 
@@ -44,14 +45,18 @@ private:
     Value *pointer_to(const Expr &place);
     Value *shared_address(const Expr &place);
     Value *asynchronous_call(const IntrinsicCall &c);
-    std::vector<Value *> accumulator_places(const Expr &first, int64_t count);
-    void accumulate(std::span<Value *const> places, const std::string &text,
+    llvm::Type *word_type(Type element);
+    std::vector<Value *> word_places(const Expr &first, int64_t from, int64_t count);
+    void accumulate(std::span<Value *const> places, llvm::Type *word, const std::string &text,
                     const std::string &inputs, std::vector<Value *> operands);
-    std::array<Value *, 4> load_fragment(const Expr &place, bool transposed);
-    Value *matrix_descriptor(const Expr &place, bool is_along_k, int64_t panel_bytes);
+    std::vector<Value *> load_fragment(const Expr &place, const ir::Instruction &load);
+    Value *matrix_descriptor(const Expr &place, const ir::TensorOperation::Operand &o,
+                             Type element);
+    std::vector<std::vector<Value *>> operands_at(const ir::TensorOperation &t,
+                                                  std::string_view name, int64_t k);
     std::array<Value *, 4> exchange_in_quad(const std::array<Value *, 4> &words, Value *lane);
-    void mma(const MachineOp &node);
-    void wgmma(const MachineOp &node);
+    std::string assembly_of(const ir::TensorOperation &t, int64_t sums, int64_t of_a, int64_t of_b);
+    void tensor(const MachineOp &node);
     void tensor_wait(const IntrinsicCall &c);
     void copy_tile(const MachineOp &node);
     void copy_async(const MachineOp &node);

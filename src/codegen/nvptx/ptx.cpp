@@ -88,24 +88,26 @@ std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {
 }  // namespace
 
 bool is_exact(const ir::Module &module, int capability) {
-    bool has_mma = false, has_wgmma = false;
+    bool is_exact = false;
+    const auto text = [](int of) { return str(of / 10, ".", of % 10); };
+    const auto check = [&](const ir::Instruction &i) {
+        is_exact |= i.is_of_one_capability;
+        const bool is_there =
+            i.is_of_one_capability ? capability == i.capability : capability >= i.capability;
+        if (is_there) return;
+        throw CompileError(
+            str(module.name, " uses instructions ", i.name, ", which GPUs of compute capability ",
+                text(capability), " do not have; give the target the feature cuda_capability_",
+                i.capability,
+                i.is_of_one_capability ? ", and no other capability" : " or a newer one"));
+    };
     for (const ir::LoweredFunction &f : module.functions) {
         if (f.kind != ir::FunctionKind::Kernel) continue;
         ir::for_each_node(f.body, [&](const ir::MachineOp &op) {
-            if (!is_tensor_operation(op.op)) return;
-            (TensorOperation::of(op).is_wgmma ? has_wgmma : has_mma) = true;
+            if (is_tensor_operation(op.op)) check(ir::TensorOperation::of(op).instruction);
         });
     }
-    const auto require = [&](bool there, const char *what, const char *which) {
-        if (there) return;
-        throw CompileError(str(module.name, " uses ", what, ", which GPUs of compute capability ",
-                               capability / 10, ".", capability % 10, " do not have; ", which));
-    };
-    require(!has_wgmma || capability == 90, "instructions wgmma",
-            "give the target the feature cuda_capability_90, and no other capability");
-    require(!has_mma || capability >= 80, "instructions mma.sync of 16 bits with sums of 16",
-            "give the target the feature cuda_capability_80 or a newer one");
-    return has_wgmma;
+    return is_exact;
 }
 
 std::string gpu_name(int capability, bool is_exact) {

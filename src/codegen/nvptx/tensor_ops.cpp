@@ -37,7 +37,12 @@ std::string tied(int64_t count) {
     return all;
 }
 
-const char *type_of(const TensorOperation &t) { return t.element.is_bfloat() ? "bf16" : "f16"; }
+std::string replaced(std::string text, std::string_view before, const std::string &after) {
+    for (size_t at = text.find(before); at != std::string::npos;
+         at = text.find(before, at + after.size()))
+        text.replace(at, before.size(), after);
+    return text;
+}
 
 }  // namespace
 
@@ -151,100 +156,161 @@ void KernelEmitter::copy_async(const MachineOp &node) {
 
 // ---- Products of matrices ----
 
-// Returns the addresses of this thread's accumulators.
-std::vector<Value *> KernelEmitter::accumulator_places(const Expr &first, int64_t count) {
-    const Load &load = address_taken(first);
+llvm::Type *KernelEmitter::word_type(Type element) {
+    return element == Float(32) ? b.getFloatTy() : static_cast<llvm::Type *>(b.getInt32Ty());
+}
+
+// Returns the addresses of the words, of 32 bits each, of an array in this thread's registers.
+std::vector<Value *> KernelEmitter::word_places(const Expr &first, int64_t from, int64_t count) {
+    const Load &load = element_at(first);
+    const Type element = load.type.element_of();
+    const int64_t in_word = 4 / element.bytes();
+    const auto base = as_const_int(load.index);
     std::vector<Value *> places;
     for (int64_t i = 0; i < count; i++)
-        places.push_back(
-            element_pointer(base_pointer(load.buffer), load.type, b.getInt32(uint32_t(i))));
+        places.push_back(element_pointer(base_pointer(load.buffer), element,
+                                         b.getInt32(uint32_t(*base + from + i * in_word))));
     return places;
 }
 
 // Runs an instruction that changes accumulators: text of their registers first, then operands.
-void KernelEmitter::accumulate(std::span<Value *const> places, const std::string &text,
-                               const std::string &inputs, std::vector<Value *> operands) {
+void KernelEmitter::accumulate(std::span<Value *const> places, llvm::Type *word,
+                               const std::string &text, const std::string &inputs,
+                               std::vector<Value *> operands) {
     const auto count = int64_t(places.size());
     std::vector<Value *> all;
-    for (Value *p : places) all.push_back(b.CreateLoad(b.getFloatTy(), p));
+    for (Value *p : places) all.push_back(b.CreateLoad(word, p));
     all.insert(all.end(), operands.begin(), operands.end());
-    const std::vector<llvm::Type *> floats(places.size(), b.getFloatTy());
-    auto *result = llvm::StructType::get(context, floats);
-    llvm::CallInst *c =
-        assembly(text, repeated("=f", count) + tied(count) + inputs + "~{memory}", result, all);
+    const std::vector<llvm::Type *> words(places.size(), word);
+    auto *result = llvm::StructType::get(context, words);
+    const char *const constraint = word->isFloatTy() ? "=f" : "=r";
+    llvm::CallInst *c = assembly(
+        text, repeated(constraint, count) + tied(count) + inputs + "~{memory}", result, all);
     for (unsigned i = 0; i < places.size(); i++)
         b.CreateStore(b.CreateExtractValue(c, i), places[i]);
 }
 
-// Four matrices of 8 x 8 elements of 16 bits, of which each thread has two neighbours.
-std::array<Value *, 4> KernelEmitter::load_fragment(const Expr &place, bool transposed) {
+// Four matrices of eight rows of 16 bytes, of which each thread has a word.
+std::vector<Value *> KernelEmitter::load_fragment(const Expr &place, const Instruction &load) {
     const std::vector<llvm::Type *> words(4, b.getInt32Ty());
-    llvm::CallInst *c = assembly(str("ldmatrix.sync.aligned.m8n8.x4", transposed ? ".trans" : "",
-                                     ".shared.b16 {$0, $1, $2, $3}, [$4];"),
-                                 "=r,=r,=r,=r,r,~{memory}", llvm::StructType::get(context, words),
-                                 {b.CreatePtrToInt(pointer_to(place), b.getInt32Ty())});
-    std::array<Value *, 4> fragment;
-    for (unsigned i = 0; i < 4; i++) fragment[i] = b.CreateExtractValue(c, i);
+    const std::string text =
+        replaced(replaced(load.assembly, "$F", "{$0, $1, $2, $3}"), "$M", "$4");
+    llvm::CallInst *c =
+        assembly(text, "=r,=r,=r,=r,r,~{memory}", llvm::StructType::get(context, words),
+                 {b.CreatePtrToInt(pointer_to(place), b.getInt32Ty())});
+    std::vector<Value *> fragment;
+    for (unsigned i = 0; i < 4; i++) fragment.push_back(b.CreateExtractValue(c, i));
     return fragment;
 }
 
-void KernelEmitter::mma(const MachineOp &node) {
-    MemoScope forget(*this);
-    const auto t = TensorOperation::of(node);
-    const int64_t steps = t.k / 16, m_tiles = t.rows / 16, n_pairs = t.columns / 16;
-    const std::vector<Value *> all = accumulator_places(t.accumulators, t.rows * t.columns / 32);
-    const std::string text = str("mma.sync.aligned.m16n8k16.row.col.f32.", type_of(t), ".",
-                                 type_of(t), ".f32 {", registers(0, 4), "}, {", registers(8, 4),
-                                 "}, {", registers(12, 2), "}, {", registers(0, 4), "};");
-    for (int64_t k = 0; k < steps; k++) {
-        std::vector<std::array<Value *, 4>> a, of_b;
-        for (int64_t m = 0; m < m_tiles; m++)
-            a.push_back(load_fragment(t.a[size_t(k * m_tiles + m)], !t.a_is_along_k));
-        for (int64_t n = 0; n < n_pairs; n++)
-            of_b.push_back(load_fragment(t.b[size_t(k * n_pairs + n)], !t.b_is_along_k));
-        for (int64_t m = 0; m < m_tiles; m++) {
-            for (int64_t n = 0; n < 2 * n_pairs; n++) {
-                const auto first = size_t(m * t.columns / 2 + n * 4);
-                const auto &pair = of_b[size_t(n / 2)];
-                const auto &row = a[size_t(m)];
-                accumulate(std::span(all).subspan(first, 4), text, "r,r,r,r,r,r,",
-                           {row[0], row[1], row[2], row[3], pair[size_t(n % 2 * 2)],
-                            pair[size_t(n % 2 * 2 + 1)]});
-            }
-        }
-    }
-}
-
 // Describes to wgmma a matrix in the memory of the block, in panels of 128 bytes that are
-Value *KernelEmitter::matrix_descriptor(const Expr &place, bool is_along_k, int64_t panel_bytes) {
+// swizzled.
+Value *KernelEmitter::matrix_descriptor(const Expr &place, const TensorOperation::Operand &o,
+                                        Type element) {
     constexpr uint64_t swizzle_128 = uint64_t(1) << 62, of_8_rows = uint64_t(1024 >> 4) << 32;
-    const uint64_t leading = is_along_k ? 1 : uint64_t(panel_bytes) >> 4;
+    const uint64_t leading = o.is_along_k ? 1 : uint64_t(o.panel * element.bytes()) >> 4;
     Value *address = b.CreateLShr(b.CreateAnd(shared_address(place), b.getInt32(0x3ffff)), 4);
     return b.CreateOr(b.CreateZExt(address, b.getInt64Ty()),
                       b.getInt64(swizzle_128 | of_8_rows | leading << 16));
 }
 
-void KernelEmitter::wgmma(const MachineOp &node) {
+// The operand A (or B) of the instructions at one step along k, in the order of its rows (columns).
+std::vector<std::vector<Value *>> KernelEmitter::operands_at(const TensorOperation &t,
+                                                             std::string_view name, int64_t k) {
+    const bool is_a = name == "A";
+    const TensorOperation::Operand &o = is_a ? t.a : t.b;
+    const InstructionOperand &own = t.instruction.operand(name);
+    const std::string_view loop = is_a ? "i" : "j";
+    const int64_t steps = t.steps(loop), of_instruction = t.instruction.extent(loop);
+    std::vector<std::vector<Value *>> all;
+    switch (o.source) {
+    case TensorOperation::Source::Panels:
+        for (int64_t n = 0; n < steps; n++)
+            all.push_back({matrix_descriptor(o.places[size_t(k * steps + n)], o, own.type)});
+        break;
+    case TensorOperation::Source::Rows: {
+        const Instruction load = TensorOperation::load_of(o, own.type);
+        const int64_t shared_by = 16 / of_instruction, loads = steps / shared_by;
+        for (int64_t n = 0; n < loads; n++) {
+            const std::vector<Value *> words = load_fragment(o.places[size_t(k * loads + n)], load);
+            for (int64_t part = 0; part < shared_by; part++) {
+                const auto begin = words.begin() + part * 4 / shared_by;
+                all.emplace_back(begin, begin + 4 / shared_by);
+            }
+        }
+        break;
+    }
+    case TensorOperation::Source::Registers: {
+        const Layout layout = t.registers_of(name);
+        const int64_t words = own.layout.output("register")->extent() * own.type.bytes() / 4;
+        for (int64_t n = 0; n < steps; n++) {
+            std::vector<int64_t> first = {n * of_instruction, k * t.instruction.extent("k")};
+            if (!is_a) std::swap(first[0], first[1]);
+            const int64_t number = place_of(layout, first)[1];
+            std::vector<Value *> loaded;
+            for (Value *p : word_places(o.places[0], number, words))
+                loaded.push_back(b.CreateLoad(b.getInt32Ty(), p));
+            all.push_back(std::move(loaded));
+        }
+        break;
+    }
+    }
+    return all;
+}
+
+// Puts the numbers of registers into the line of an instruction.
+std::string KernelEmitter::assembly_of(const TensorOperation &t, int64_t sums, int64_t of_a,
+                                       int64_t of_b) {
+    const auto list = [](int64_t first, int64_t count, bool is_descriptor) {
+        return is_descriptor ? str("$", first) : str("{", registers(first, count), "}");
+    };
+    const auto is_panel = [](const TensorOperation::Operand &o) {
+        return o.source == TensorOperation::Source::Panels;
+    };
+    std::string text = t.instruction.assembly;
+    text = replaced(text, "$D", list(0, sums, false));
+    text = replaced(text, "$A", list(2 * sums, of_a, is_panel(t.a)));
+    text = replaced(text, "$B", list(2 * sums + of_a, of_b, is_panel(t.b)));
+    text = replaced(text, "%A", t.a.is_along_k ? "0" : "1");
+    return replaced(text, "%B", t.b.is_along_k ? "0" : "1");
+}
+
+void KernelEmitter::tensor(const MachineOp &node) {
     MemoScope forget(*this);
     const auto t = TensorOperation::of(node);
-    const int64_t steps = t.k / 16, m_tiles = t.rows / 64, count = t.columns / 2;
-    const std::vector<Value *> all = accumulator_places(t.accumulators, m_tiles * count);
-    std::vector<Value *> a, of_b;
-    for (const Expr &place : t.a)
-        a.push_back(matrix_descriptor(place, t.a_is_along_k, t.a_panel * 2));
-    for (const Expr &place : t.b)
-        of_b.push_back(matrix_descriptor(place, t.b_is_along_k, t.b_panel * 2));
-    const std::string text =
-        str("wgmma.mma_async.sync.aligned.m64n", t.columns, "k16.f32.", type_of(t), ".", type_of(t),
-            " {", registers(0, count), "}, $", 2 * count, ", $", 2 * count + 1, ", 1, 1, 1, ",
-            int(!t.a_is_along_k), ", ", int(!t.b_is_along_k), ";");
-    assembly("wgmma.fence.sync.aligned;", "~{memory}", b.getVoidTy(), {});
-    for (int64_t k = 0; k < steps; k++) {
-        for (int64_t m = 0; m < m_tiles; m++)
-            accumulate(std::span(all).subspan(size_t(m * count), size_t(count)), text, "l,l,",
-                       {a[size_t(k * m_tiles + m)], of_b[size_t(k)]});
+    const InstructionOperand &d = t.instruction.operand("D");
+    const Layout sums = t.registers_of("D");
+    const int64_t words = d.layout.output("register")->extent() * d.type.bytes() / 4;
+    const int64_t k_steps = t.steps("k"), i_steps = t.steps("i"), j_steps = t.steps("j");
+    std::vector<std::vector<std::vector<Value *>>> of_a, of_b;  // by step along k
+    const auto load = [&](int64_t k) {
+        of_a.push_back(operands_at(t, "A", k));
+        of_b.push_back(operands_at(t, "B", k));
+    };
+    if (t.instruction.is_asynchronous) {
+        for (int64_t k = 0; k < k_steps; k++) load(k);
+        assembly("wgmma.fence.sync.aligned;", "~{memory}", b.getVoidTy(), {});
     }
-    assembly("wgmma.commit_group.sync.aligned;", "~{memory}", b.getVoidTy(), {});
+    for (int64_t k = 0; k < k_steps; k++) {
+        if (!t.instruction.is_asynchronous) load(k);
+        for (int64_t i = 0; i < i_steps; i++) {
+            for (int64_t j = 0; j < j_steps; j++) {
+                const std::vector<int64_t> first = {i * t.instruction.extent("i"),
+                                                    j * t.instruction.extent("j")};
+                std::vector<Value *> operands = of_a[size_t(k)][size_t(i)];
+                const std::vector<Value *> &second = of_b[size_t(k)][size_t(j)];
+                const auto count = int64_t(operands.size());
+                operands.insert(operands.end(), second.begin(), second.end());
+                std::string inputs;
+                for (Value *v : operands) inputs += v->getType()->isIntegerTy(64) ? "l," : "r,";
+                accumulate(word_places(t.accumulators, place_of(sums, first)[1], words),
+                           word_type(d.type), assembly_of(t, words, count, int64_t(second.size())),
+                           inputs, operands);
+            }
+        }
+    }
+    if (t.instruction.is_asynchronous)
+        assembly("wgmma.commit_group.sync.aligned;", "~{memory}", b.getVoidTy(), {});
 }
 
 // Before the accumulators are read, they are the operands of the wait, so that no read moves there.
@@ -255,8 +321,8 @@ void KernelEmitter::tensor_wait(const IntrinsicCall &c) {
         return;
     }
     const Load &first = address_taken(c.args[1]);
-    const int64_t count = storage(first.buffer).bytes / first.type.bytes();
-    accumulate(accumulator_places(c.args[1], count), text, "", {});
+    const int64_t words = storage(first.buffer).bytes / 4;
+    accumulate(word_places(c.args[1], 0, words), word_type(first.type.element_of()), text, "", {});
 }
 
 // ---- Stores ----
@@ -311,7 +377,7 @@ void KernelEmitter::store_quads(const MachineOp &node) {
 
 void KernelEmitter::machine_op(const MachineOp &node) {
     switch (node.op) {
-    case MachineOpKind::tensor: return TensorOperation::of(node).is_wgmma ? wgmma(node) : mma(node);
+    case MachineOpKind::tensor: return tensor(node);
     case MachineOpKind::copy_tile: return copy_tile(node);
     case MachineOpKind::copy_async: return copy_async(node);
     case MachineOpKind::store_quads: return store_quads(node);

@@ -144,10 +144,9 @@ private:
     void fit_instructions(const Stmt &body) {
         int64_t together = 1;
         for_each_node(body, [&](const MachineOp &op) {
-            const bool is_tensor = is_tensor_operation(op.op);
-            if (is_tensor && TensorOperation::of(op).is_wgmma) together = 128;
-            if (is_tensor || op.op == MachineOpKind::store_quads)
-                together = std::max<int64_t>(together, 32);
+            if (is_tensor_operation(op.op))
+                together = std::max<int64_t>(together, TensorOperation::of(op).instruction.threads);
+            if (op.op == MachineOpKind::store_quads) together = std::max<int64_t>(together, 32);
         });
         if (together == 1) return;
         const auto known = as_const_int(shape[0]);

@@ -1,6 +1,7 @@
 #include "lower/gpu/kernel_loops.h"
 #include "algebra/simplify.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
 #include "ir/visitor.h"
 
 namespace tessera::lower {
@@ -27,6 +28,11 @@ size_t dimension_of(const For &loop) {
         within += is_of_grid ? traits_of(f.loop_kind).gpu == level : is_over_threads(f);
     });
     return within;
+}
+
+std::optional<int64_t> step_of(const Expr &coordinate, const For &loop) {
+    const Expr next = substitute(loop.name, int32_variable(loop.name) + 1, coordinate);
+    return as_const_int(algebra::simplify(next - coordinate));
 }
 
 bool is_print(const ExternCall &call) { return call.function == "tessera_print"; }

@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/nodes.h"
+#include <optional>
 
 // The loops of a kernel, what a launch of it is told, and what it may call.
 namespace tessera::lower {
@@ -16,6 +17,10 @@ bool is_over_blocks(const ir::For &loop);
 // Returns which of x, y and z the index of a loop over clusters, blocks or threads is: 0 for the
 // innermost loop of its kind.
 size_t dimension_of(const ir::For &loop);
+
+// Returns by how much a coordinate grows from one iteration of a loop to the next; none if that
+// depends on the iteration.
+std::optional<int64_t> step_of(const ir::Expr &coordinate, const ir::For &loop);
 
 // A kernel's first arguments: how many blocks and threads there are, and the bytes of memory that
 // each block shares. Its own loops say the same of blocks and threads; code of a device reads from

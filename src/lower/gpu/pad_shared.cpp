@@ -8,7 +8,6 @@
 #include "lower/gpu/bank_conflicts.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/kernel_shape.h"
-#include "lower/gpu/tile_layout.h"
 #include "lower/loops/let_scope.h"
 #include <algorithm>
 #include <array>

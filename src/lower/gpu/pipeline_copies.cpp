@@ -121,8 +121,8 @@ private:
     LoopParts parts;
 };
 
-bool is_wgmma(const MachineOp &op) {
-    return is_tensor_operation(op.op) && TensorOperation::of(op).is_wgmma;
+bool is_asynchronous(const MachineOp &op) {
+    return is_tensor_operation(op.op) && TensorOperation::of(op).instruction.is_asynchronous;
 }
 
 // The place of the accumulators of the instructions wgmma in a statement; undefined if there are
@@ -130,7 +130,7 @@ bool is_wgmma(const MachineOp &op) {
 Expr wgmma_accumulators(const Stmt &s) {
     Expr place;
     for_each_node(s, [&](const MachineOp &op) {
-        if (is_wgmma(op)) place = op.operands.at(accumulator_operand);
+        if (is_asynchronous(op)) place = TensorOperation::of(op).accumulators;
     });
     return place;
 }
@@ -144,8 +144,8 @@ public:
 
 private:
     void visit(const MachineOp &op) override {
-        if (!is_wgmma(op)) return Visitor::visit(op);
-        const Expr &first = op.operands.at(accumulator_operand).as<IntrinsicCall>()->args[0];
+        if (!is_asynchronous(op)) return Visitor::visit(op);
+        const Expr first = TensorOperation::of(op).accumulators.as<IntrinsicCall>()->args[0];
         tiles.insert(first.as<Call>()->callee);
     }
     void visit(const Call &c) override {

@@ -7,7 +7,6 @@
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
-#include "lower/gpu/tile_layout.h"
 #include <algorithm>
 #include <set>
 

@@ -6,8 +6,6 @@
 
 namespace tessera::lower {
 
-constexpr size_t accumulator_operand = 9;  // of tensor_operands()
-
 // The Funcs whose storage is around a statement.
 using Realizations = std::unordered_map<Symbol, const ir::Realize *>;
 

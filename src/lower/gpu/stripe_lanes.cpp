@@ -9,7 +9,6 @@
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/kernel_shape.h"
-#include "lower/gpu/tile_layout.h"
 #include "lower/loops/let_scope.h"
 #include <algorithm>
 

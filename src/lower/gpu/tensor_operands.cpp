@@ -2,10 +2,15 @@
 #include "algebra/simplify.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
+#include "ir/printer.h"
 #include "ir/substitute.h"
+#include "ir/unify.h"
 #include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/pipeline_copies.h"
 #include "lower/loops/likely.h"
+#include "lower/loops/loop_name.h"
+#include <algorithm>
 #include <array>
 
 namespace tessera::lower {
@@ -15,150 +20,56 @@ using algebra::simplify;
 
 namespace {
 
-constexpr int panel_elements = 64;  // of 16 bits: the 128 bytes that are swizzled together
+using Source = TensorOperation::Source;
 
-// A or B: what is read of it, for a row (or column) and a k.
-class Matrix {
-public:
-    // `along`: the loop over its rows (columns), `other`: that over those of the other operand.
-    Matrix(const Call &element, const For &along, const For &other, const TensorizedStage &stage,
-           const Substitution &lets)
-        : element(element), along(along), stage(stage) {
-        for (const Expr &arg : element.args) args.push_back(substitute(lets, arg));
-        find_storage();
-        own_dimension = only_dimension_of(along);
-        k_dimension = only_dimension_of(stage.sum);
-        for (const Expr &arg : args) fits &= step_of(arg, other) == 0;
-        fits &= own_dimension < args.size() && k_dimension < args.size();
-        fits &= (own_dimension == dense) != (k_dimension == dense);
-        check();
-    }
-    bool is_along_k() const { return k_dimension == dense; }
-    Expr place(const Expr &own, const Expr &k) const {
-        return call(Handle(), Intrinsic::address_of,
-                    {element.with<&Call::args>(coordinates(own, k))});
-    }
-    // Returns the distance from one panel of columns to the next, in elements.
-    int32_t panel() const {
-        const auto rows = as_const_int(simplify(ring->bounds[1].extent));
-        return int32_t(rows.value_or(0)) * panel_elements;
-    }
-
-private:
-    static constexpr int32_t row_of_fragment = 8;  // elements
-
-    // The dimension in which a loop runs over neighbours, if it is in no other.
-    size_t only_dimension_of(const For &loop) {
-        size_t found = args.size();
-        for (size_t d = 0; d < args.size(); d++) {
-            const std::optional<int64_t> by = step_of(args[d], loop);
-            fits &= by == 0 || (by == 1 && found == args.size());
-            if (by == 1) found = d;
-        }
-        return found;
-    }
-    std::vector<Expr> coordinates(const Expr &own, const Expr &k) const {
-        const Substitution values{{along.name, own + along.min},
-                                  {stage.sum.name, k + stage.sum.min}};
-        std::vector<Expr> at;
-        for (const Expr &arg : args) at.push_back(simplify(substitute(values, arg)));
-        return at;
-    }
-    void find_storage() {
-        const auto found = stage.storage.find(element.callee);
-        ring = found == stage.storage.end() ? nullptr : found->second;
-        if (ring && !ring->storage.order.empty()) dense = size_t(ring->storage.order[0].dim);
-    }
-    void check() const {
-        if (!fits)
-            refuse("is indexed by a row or a column and by what is summed, each in one "
-                   "dimension, one after the other, and one of these is innermost in its storage");
-        const bool is_shared = ring && traits_of(ring->memory).space == AddressSpace::Shared;
-        if (!is_shared) refuse("is staged in MemoryType::GPUShared");
-        if (stage.instruction.threads != LoopKind::GPUWarpgroup) return check_fragments();
-        if (!is_ring(*ring)) refuse("is staged by async() and ring_buffer()");
-        check_begin();
-    }
-    bool is_multiple(size_t d, const Expr &at, int32_t of) const {
-        const Expr from_first = at - ring->bounds[d].min;
-        return is_const(simplify(remove_likely(stage.lets.expand(from_first)) % of), 0);
-    }
-    // The machine loads fragments by rows of 16 bytes, which begin at multiples of 16 bytes.
-    void check_fragments() const {
-        if (!is_multiple(dense, coordinates(0, 0)[dense], row_of_fragment))
-            refuse(str("begins at a multiple of ", row_of_fragment,
-                       " elements of the innermost dimension of what is staged"));
-    }
-    // The machine finds rows of 128 bytes, eight at a time, at multiples of 1024 bytes.
-    void check_begin() const {
-        constexpr int32_t rows_together = 8;
-        const std::vector<Expr> first = coordinates(0, 0);
-        const bool is_aligned = is_multiple(0, first[0], panel_elements) &&
-                                is_multiple(1, first[1], rows_together) && panel() > 0 &&
-                                panel() / panel_elements % rows_together == 0;
-        if (!is_aligned)
-            refuse(str("begins at a multiple of ", panel_elements, " columns and ", rows_together,
-                       " rows of what is staged, which has a multiple of ", rows_together,
-                       " rows"));
-    }
-    [[noreturn]] void refuse(const std::string &what) const {
-        throw CompileError(along.origin.kind_written,
-                           str("tensorize: an operand of ", stage.instruction.name, " ", what, "; ",
-                               element.callee, " is not so"));
-    }
-
-    const Call &element;
-    const For &along;
-    const TensorizedStage &stage;
-    std::vector<Expr> args;
-    const Realize *ring = nullptr;
-    size_t k_dimension = 0, own_dimension = 0, dense = 0;  // the innermost one
-    bool fits = true;
+// Says why an instruction does not compute a stage. Of several instructions the one that came
+// furthest is reported.
+struct Mismatch {
+    enum Stage { Types, Sizes, Operands } stage;
+    Location at;
+    std::string why;
 };
 
-// The parts of the update.
-class Product {
+// ---- The meaning of an instruction in the definition ----
+
+// The factors of a product: A is of the rows, B of the columns.
+struct Factors {
+    Expr a, b;
+};
+
+bool uses_any(const Expr &e, const IndexLoops &loops) {
+    return std::ranges::any_of(
+        loops.digits(), [&](const IndexLoops::Digit &d) { return uses_symbol(e, d.loop->name); });
+}
+
+// The value that a meaning stores, with its operands as holes.
+struct Pattern {
+    Expr value;
+    std::array<Symbol, 3> holes;  // D, A, B
+};
+
+class OperandsAsHoles final : public Mutator {
 public:
-    explicit Product(const TensorizedStage &stage) : stage(stage) {
-        const auto *sum =
-            stage.update.values.size() == 1 ? stage.update.values[0].as<Add>() : nullptr;
-        if (!sum) refuse();
-        const bool is_first = is_itself(sum->a);
-        if (!is_first && !is_itself(sum->b)) refuse();
-        factors(is_first ? sum->b : sum->a);
-    }
-    const Call *a = nullptr, *b = nullptr;
+    explicit OperandsAsHoles(const Instruction &i) : instruction(i) {}
 
 private:
-    bool is_itself(const Expr &e) const {
-        const auto *c = e.as<Call>();
-        if (!c || c->callee != stage.update.func) return false;
-        for (size_t d = 0; d < c->args.size(); d++) {
-            if (!equal(c->args[d], stage.update.args[d])) return false;
-        }
-        return true;
+    Expr visit(const Call &c) override {
+        return Variable::make(instruction.operand(c.callee.text()).type, c.callee);
     }
-    void factors(const Expr &product) {
-        const auto *mul = product.as<Mul>();
-        if (!mul) refuse();
-        a = operand(mul->a);
-        b = operand(mul->b);
-    }
-    const Call *operand(const Expr &e) const {
-        const auto *cast = e.as<Cast>();
-        const auto *c = cast ? cast->value.as<Call>() : nullptr;
-        const bool fits = c && (c->type == Float(16) || c->type == BFloat(16));
-        if (!fits) refuse();
-        return c;
-    }
-    [[noreturn]] void refuse() const {
-        throw CompileError(stage.columns.origin.kind_written,
-                           str("tensorize: the update of ", stage.update.func,
-                               " has to have the form f(x, y) += cast<float>(a) * cast<float>(b), "
-                               "with a and b of float16 or bfloat16"));
-    }
-    const TensorizedStage &stage;
+    const Instruction &instruction;
 };
+
+std::optional<Pattern> pattern_of(const Instruction &instruction) {
+    Pattern pattern;
+    for_each_node(instruction.meaning, [&](const Provide &p) {
+        pattern.value = OperandsAsHoles(instruction)(p.values[0]);
+    });
+    if (instruction.operands.size() != pattern.holes.size() || !pattern.value.defined())
+        return std::nullopt;
+    for (size_t i = 0; i < pattern.holes.size(); i++)
+        pattern.holes[i] = instruction.operands[i].name;
+    return pattern;
+}
 
 // The lets between the loops over warps and the update.
 Substitution lets_within(const Stmt &body) {
@@ -167,85 +78,350 @@ Substitution lets_within(const Stmt &body) {
     return lets;
 }
 
+class MatchStage {
+public:
+    MatchStage(const TensorizedStage &stage, const Substitution &lets)
+        : nest(stage.nest), value(substitute(lets, nest.stage->values[0])) {
+        for (const Expr &arg : nest.stage->args) element.push_back(substitute(lets, arg));
+    }
+
+    // Returns the factors that are the operands of the instruction.
+    std::optional<Factors> operator()(const Instruction &instruction) const {
+        const std::optional<Pattern> pattern = pattern_of(instruction);
+        if (!pattern || pattern->value.type() != value.type()) return std::nullopt;
+        const auto [d, a, b] = pattern->holes;
+        // The sum so far is one operand, wherever it stands; the factors may change places.
+        const Expr with_sum =
+            substitute(d, Call::make(value.type(), nest.stage->func, CallKind::Func, 0, element),
+                       pattern->value);
+        const std::array<Symbol, 2> holes = {a, b};
+        const auto found = unify(with_sum, value, holes);
+        if (!found) return std::nullopt;
+        const Factors factors{found->at(a), found->at(b)};
+        if (is_of(factors.a, nest.rows, nest.columns) && is_of(factors.b, nest.columns, nest.rows))
+            return factors;
+        const bool are_alike = instruction.operand("A").type == instruction.operand("B").type;
+        if (are_alike && is_of(factors.b, nest.rows, nest.columns) &&
+            is_of(factors.a, nest.columns, nest.rows))
+            return Factors{factors.b, factors.a};
+        return std::nullopt;
+    }
+
+private:
+    static bool is_of(const Expr &e, const IndexLoops &own, const IndexLoops &other) {
+        return uses_any(e, own) && !uses_any(e, other);
+    }
+    const TileNest &nest;
+    const Expr value;
+    std::vector<Expr> element;  // that is written
+};
+
+// ---- Where an operand lies ----
+
+// A or B: what is read of it, for a row (or column) and a k.
+class Matrix {
+public:
+    Matrix(const Expr &value, const IndexLoops &own, const IndexLoops &sum, const Instruction &i,
+           const TensorizedStage &stage)
+        : value(value), own(own), sum(sum), instruction(i), stage(stage),
+          element(value.as<Call>()) {
+        find_storage();
+    }
+
+    // Returns the value at an index of its rows (columns) and one of the sum.
+    Expr at(const Expr &own_index, const Expr &k) const {
+        return substitute(values_at(own_index, k), value);
+    }
+    Expr place(const Expr &own_index, const Expr &k) const {
+        return call(Handle(), Intrinsic::address_of,
+                    {element->with<&Call::args>(coordinates(own_index, k))});
+    }
+    bool is_along_k() const { return lies_along_k; }
+    // Returns the distance from one panel of columns to the next, in elements.
+    int64_t panel() const { return rows_of_storage() * of_panel(); }
+
+    // The machine loads rows of 16 bytes, each of which begins at a multiple of 16 bytes.
+    bool may_be_rows() {
+        return is_shared() && (has_rows(sum, own, true) || has_rows(own, sum, false));
+    }
+    // Says why the machine does not find it in panels; empty if it does.
+    std::string fault_as_panels() {
+        if (!element) return "is an element of what is staged, and no value that is computed of it";
+        if (!is_shared()) return "is staged in MemoryType::GPUShared";
+        if (!is_ring(*ring)) return "is staged by async() and ring_buffer()";
+        const bool fits = has_panels(sum, own, true) || has_panels(own, sum, false);
+        if (!fits)
+            return "is indexed by rows or columns and by what is summed, one after the other, and "
+                   "one of these is innermost in its storage";
+        if (!is_along_k() && value.type().bits() != 16)
+            return "is stored along what is summed if its elements have no 16 bits";
+        const int64_t dense_extent = (is_along_k() ? sum : own).digits().back().iterations,
+                      step_of_dense = is_along_k() ? instruction.extent("k") : of_panel();
+        if (dense_extent % step_of_dense != 0)
+            return str("that is stored along its columns has a multiple of ", step_of_dense,
+                       " of them for each instruction, and not ", dense_extent);
+        return fault_of_begin();
+    }
+
+private:
+    static constexpr int64_t rows_together = 8;  // that the machine swizzles
+
+    int64_t of_panel() const { return panel_bytes / value.type().bytes(); }
+    bool is_shared() const { return ring && traits_of(ring->memory).space == AddressSpace::Shared; }
+    Substitution values_at(const Expr &own_index, const Expr &k) const {
+        Substitution values;
+        own.put_values(own_index, values);
+        sum.put_values(k, values);
+        return values;
+    }
+    std::vector<Expr> coordinates(const Expr &own_index, const Expr &k) const {
+        const Substitution values = values_at(own_index, k);
+        std::vector<Expr> at;
+        for (const Expr &arg : element->args) at.push_back(simplify(substitute(values, arg)));
+        return at;
+    }
+    void find_storage() {
+        if (!element) return;
+        const auto found = stage.storage.find(element->callee);
+        ring = found == stage.storage.end() ? nullptr : found->second;
+        if (ring && !ring->storage.order.empty()) dense = size_t(ring->storage.order[0].dim);
+    }
+    std::optional<int64_t> step(size_t d, const For &loop) const {
+        return step_of(element->args[d], loop);
+    }
+    // Neighbours of the innermost of these loops are neighbours in storage.
+    bool runs_dense(const IndexLoops &loops) const {
+        for (size_t d = 0; d < element->args.size(); d++) {
+            if (step(d, loops.innermost()) != (d == dense)) return false;
+        }
+        return true;
+    }
+    bool is_multiple(size_t d, const Expr &at, int64_t of) const {
+        const Expr from_first = at - ring->bounds[d].min;
+        return is_const(simplify(remove_likely(stage.lets.expand(from_first)) % int32_t(of)), 0);
+    }
+    bool has_rows(const IndexLoops &along, const IndexLoops &across, bool is_along_sum) {
+        const int64_t of_row = 16 / value.type().bytes();
+        if (!runs_dense(along) || along.digits().back().iterations % of_row != 0) return false;
+        if (!is_along_sum && value.type().bits() != 16) return false;
+        for (const IndexLoops *loops : {&along, &across}) {
+            for (const IndexLoops::Digit &d : loops->digits()) {
+                const auto by = step(dense, *d.loop);
+                const bool is_innermost = d.loop == &along.innermost();
+                if (!is_innermost && (!by || *by % of_row != 0)) return false;
+            }
+        }
+        lies_along_k = is_along_sum;
+        return is_multiple(dense, coordinates(0, 0)[dense], of_row);
+    }
+
+    // ---- Panels: rows one after the other, in each a panel of the dense dimension ----
+
+    int64_t rows_of_storage() const {
+        int64_t rows = 1;
+        for (size_t d = 1; d + 1 < ring->bounds.size(); d++)
+            rows *= as_const_int(simplify(ring->bounds[d].extent)).value_or(0);
+        return rows;
+    }
+    // By how many rows of a panel an iteration of the loop moves on.
+    std::optional<int64_t> step_of_row(const For &loop) const {
+        int64_t rows = 0, stride = 1;
+        for (size_t d = 1; d + 1 < ring->bounds.size(); d++) {
+            const auto by = step(d, loop);
+            const auto extent = as_const_int(simplify(ring->bounds[d].extent));
+            if (!by || !extent) return std::nullopt;
+            rows += *by * stride;
+            stride *= *extent;
+        }
+        return rows;
+    }
+    bool has_panels(const IndexLoops &along, const IndexLoops &across, bool is_along_sum) {
+        if (ring->bounds.size() < 2 || element->args.size() + 1 < ring->bounds.size() ||
+            !runs_dense(along))
+            return false;
+        for (const IndexLoops::Digit &d : across.digits()) {
+            if (step(0, *d.loop) != 0 || step_of_row(*d.loop) != d.stride) return false;
+        }
+        lies_along_k = is_along_sum;
+        return true;
+    }
+    // The machine finds rows of 128 bytes, eight at a time, at multiples of 1024 bytes.
+    std::string fault_of_begin() const {
+        const std::vector<Expr> first = coordinates(0, 0);
+        bool is_aligned = is_multiple(0, first[0], of_panel()) && panel() > 0 &&
+                          rows_of_storage() % rows_together == 0;
+        Expr row = 0;
+        int64_t stride = 1;
+        for (size_t d = 1; d + 1 < ring->bounds.size(); d++) {
+            row = row + (first[d] - ring->bounds[d].min) * int32_t(stride);
+            stride *= as_const_int(simplify(ring->bounds[d].extent)).value_or(0);
+        }
+        is_aligned &=
+            is_const(simplify(remove_likely(stage.lets.expand(row)) % int32_t(rows_together)), 0);
+        if (is_aligned) return "";
+        return str("begins at a multiple of ", of_panel(), " columns and ", rows_together,
+                   " rows of what is staged, which has a multiple of ", rows_together, " rows");
+    }
+
+    const Expr &value;
+    const IndexLoops &own, &sum;
+    const Instruction &instruction;
+    const TensorizedStage &stage;
+    const Call *const element;      // null: it is computed
+    const Realize *ring = nullptr;  // its storage, if that is within the pipeline
+    size_t dense = 0;               // the innermost dimension
+    bool lies_along_k = true;
+};
+
+// ---- The places of operands ----
+
 // Returns the place of the row that each thread gives to ldmatrix.x4, for the fragment of an
 // operand that begins at this row (or column) and k. `fragment`: its layout, in which `own` is that
 // row.
-Expr place_of_row(const Matrix &matrix, const TensorizedStage &stage, const Layout &fragment,
-                  std::string_view own, int64_t first_own, int64_t first_k) {
-    const Instruction load = ldmatrix_x4(Float(16), !matrix.is_along_k());
+Expr place_of_row(const Matrix &matrix, const Instruction &load, const Expr &lane,
+                  const Layout &fragment, std::string_view own, int64_t first_own,
+                  int64_t first_k) {
     const Layout loaded = compose(inverse(fragment), load.operand("F").layout);
-    const std::vector<Expr> first_of_row = {stage.lane / 8, stage.lane % 8, 0};
+    const std::vector<Expr> first_of_row = {lane / 8, lane % 8, 0};
     const auto coordinate = [&](std::string_view name) {
         return value_of(*loaded.output(name), loaded.coordinates, first_of_row);
     };
     return matrix.place(coordinate(own) + int32_t(first_own), coordinate("k") + int32_t(first_k));
 }
 
-void add_fragments(TensorOperation &t, const TensorizedStage &stage, const Matrix &a,
-                   const Matrix &b) {
-    constexpr std::array<int64_t, 2> square = {16, 16};
-    const Instruction mma = mma_m16n8k16(t.element);
-    const Layout of_a = mma.operand("A").layout,
-                 of_b = tiled(mma.operand("B").layout, square, "register");
-    for (int64_t k = 0; k < t.k; k += 16) {
-        for (int64_t i = 0; i < t.rows; i += 16)
-            t.a.push_back(place_of_row(a, stage, of_a, "i", i, k));
-        for (int64_t j = 0; j < t.columns; j += 16)
-            t.b.push_back(place_of_row(b, stage, of_b, "j", j, k));
-    }
-}
+class PlaceOperands {
+public:
+    PlaceOperands(const TensorizedStage &stage, const Instruction &instruction)
+        : stage(stage), nest(stage.nest), instruction(instruction) {}
 
-void add_tiles(TensorOperation &t, const Matrix &a, const Matrix &b) {
-    for (int32_t k = 0; k < t.k; k += 16) {
-        for (int32_t i = 0; i < t.rows; i += 64) t.a.push_back(a.place(i, k));
-        t.b.push_back(b.place(0, k));
+    TensorProduct operator()(const Factors &factors) {
+        TensorProduct product;
+        TensorOperation &t = product.operation;
+        t.instruction = instruction;
+        t.rows = nest.rows.extent();
+        t.columns = nest.columns.extent();
+        t.k = nest.sum.extent();
+        t.accumulators = first_of(nest.stage->func, instruction.operand("D").type);
+        place(t, "A", factors.a, product.a);
+        place(t, "B", factors.b, product.b);
+        return product;
     }
+
+private:
+    static Expr first_of(Symbol array, Type type) {
+        return call(Handle(), Intrinsic::address_of,
+                    {Call::make(type, array, CallKind::Func, 0, {0})});
+    }
+    void place(TensorOperation &t, std::string_view name, const Expr &value, Expr &in_registers) {
+        const bool is_a = name == "A";
+        const IndexLoops &own = is_a ? nest.rows : nest.columns;
+        TensorOperation::Operand &operand = is_a ? t.a : t.b;
+        Matrix matrix(value, own, nest.sum, instruction, stage);
+        if (instruction.operand(name).place == OperandPlace::Memory)
+            return place_panels(t, operand, is_a, matrix, value);
+        const bool is_whole = instruction.extent("k") * value.type().bytes() == 32 &&
+                              own.extent() % 16 == 0 && instruction.threads == 32;
+        if (is_whole && matrix.may_be_rows()) return place_rows(t, operand, name, matrix, value);
+        operand.source = Source::Registers;
+        in_registers = value;
+    }
+    void place_panels(TensorOperation &t, TensorOperation::Operand &operand, bool is_a,
+                      Matrix &matrix, const Expr &value) {
+        const std::string fault = matrix.fault_as_panels();
+        if (!fault.empty()) {
+            const IndexLoops &own = is_a ? nest.rows : nest.columns;
+            throw Mismatch{Mismatch::Operands, own.innermost().origin.kind_written,
+                           str("an operand of ", instruction.name, " ", fault, "; ", text_of(value),
+                               " is not so")};
+        }
+        operand.source = Source::Panels;
+        operand.is_along_k = matrix.is_along_k();
+        operand.panel = operand.is_along_k ? 0 : matrix.panel();
+        const int64_t step = instruction.extent(is_a ? "i" : "j"), k_step = instruction.extent("k");
+        for (int64_t k = 0; k < t.k; k += k_step) {
+            for (int64_t own = 0; own < (is_a ? t.rows : t.columns); own += step)
+                operand.places.push_back(matrix.place(int32_t(own), int32_t(k)));
+        }
+    }
+    void place_rows(TensorOperation &t, TensorOperation::Operand &operand, std::string_view name,
+                    const Matrix &matrix, const Expr &value) {
+        const bool is_a = name == "A";
+        operand.source = Source::Rows;
+        operand.is_along_k = matrix.is_along_k();
+        const Instruction load = TensorOperation::load_of(operand, value.type());
+        const int64_t k_step = instruction.extent("k");
+        const std::array<int64_t, 2> of_a = {16, k_step}, of_b = {k_step, 16};
+        const Layout fragment =
+            tiled(instruction.operand(name).layout, is_a ? of_a : of_b, "register");
+        for (int64_t k = 0; k < t.k; k += k_step) {
+            for (int64_t own = 0; own < (is_a ? t.rows : t.columns); own += 16)
+                operand.places.push_back(
+                    place_of_row(matrix, load, stage.lane, fragment, is_a ? "i" : "j", own, k));
+        }
+    }
+    static std::string text_of(const Expr &value) {
+        const auto *c = value.as<Call>();
+        return c ? c->callee.text() : brief(value);
+    }
+
+    const TensorizedStage &stage;
+    const TileNest &nest;
+    const Instruction &instruction;
+};
+
+// ---- The choice of an instruction ----
+
+// Lists the types that instructions sum and multiply: "float32 += float16 * float16 or ...".
+std::string types_of(const std::vector<Instruction> &instructions) {
+    std::vector<std::string> all;
+    for (const Instruction &i : instructions) {
+        if (i.operands.size() != 3) continue;
+        const std::string types =
+            str(i.operands[0].type, " += ", i.operands[1].type, " * ", i.operands[2].type);
+        if (std::ranges::find(all, types) == all.end()) all.push_back(types);
+    }
+    std::string text;
+    for (size_t i = 0; i < all.size(); i++)
+        text += str(i == 0 ? "" : i + 1 == all.size() ? " or " : ", ", all[i]);
+    return text;
 }
 
 }  // namespace
 
-TensorOperation tensor_operands(const TensorizedStage &stage, const Stmt &body) {
-    const Product product(stage);
-    const Substitution lets = lets_within(body);
-    const auto uses_row = [&](const Call &c) {
-        for (const Expr &arg : c.args) {
-            if (symbols_in(substitute(lets, arg)).contains(stage.rows.name)) return true;
-        }
-        return false;
+TensorProduct tensor_product(const TensorizedStage &stage) {
+    const TileNest &nest = stage.nest;
+    const Substitution lets = lets_within(nest.warps.back()->body);
+    const MatchStage match(stage, lets);
+    std::vector<Instruction> tried;
+    std::optional<Mismatch> furthest;
+    const auto note = [&](Mismatch m) {
+        if (!furthest || m.stage > furthest->stage) furthest = std::move(m);
     };
-    const bool swapped = !uses_row(*product.a);
-    const Matrix a(swapped ? *product.b : *product.a, stage.rows, stage.columns, stage, lets),
-        b(swapped ? *product.a : *product.b, stage.columns, stage.rows, stage, lets);
-    if (stage.sum_count % stage.instruction.k != 0 || product.a->type != product.b->type) {
-        throw CompileError(stage.sum.origin.kind_written,
-                           str("tensorize: ", stage.instruction.name, " sums a multiple of ",
-                               stage.instruction.k, " products of operands of one type"));
+    for (const Instruction &i : instructions_named(nest.tensorized, nest.columns.extent())) {
+        if (i.threads != nest.instruction.threads) continue;
+        tried.push_back(i);
+        const std::optional<Factors> factors = match(i);
+        if (!factors) continue;
+        const For &sum = nest.sum.innermost();
+        if (nest.sum.extent() % i.extent("k") != 0) {
+            note({Mismatch::Sizes, sum.origin.kind_written,
+                  str(i.name, " sums a multiple of ", i.extent("k"), " products; the ",
+                      loop_name(sum), " has ", nest.sum.extent())});
+            continue;
+        }
+        try {
+            return PlaceOperands(stage, i)(*factors);
+        } catch (Mismatch &m) {
+            note(std::move(m));
+        }
     }
-    const bool is_wgmma = stage.instruction.threads == LoopKind::GPUWarpgroup;
-    if (is_wgmma && !b.is_along_k() && stage.column_count % panel_elements != 0) {
-        throw CompileError(stage.columns.origin.kind_written,
-                           str("tensorize: an operand of ", stage.instruction.name,
-                               " that is stored along its columns has a multiple of ",
-                               panel_elements, " of them for each instruction, and not ",
-                               stage.column_count));
-    }
-    TensorOperation t{.is_wgmma = is_wgmma,
-                      .rows = stage.row_count,
-                      .columns = stage.column_count,
-                      .k = stage.sum_count,
-                      .element = product.a->type,
-                      .a_is_along_k = a.is_along_k(),
-                      .b_is_along_k = b.is_along_k(),
-                      .a_panel = is_wgmma ? a.panel() : 0,
-                      .b_panel = is_wgmma ? b.panel() : 0,
-                      .accumulators =
-                          call(Handle(), Intrinsic::address_of,
-                               {Call::make(Float(32), stage.update.func, CallKind::Func, 0, {0})})};
-    if (is_wgmma)
-        add_tiles(t, a, b);
-    else
-        add_fragments(t, stage, a, b);
-    return t;
+    if (furthest) throw CompileError(furthest->at, "tensorize: " + furthest->why);
+    throw CompileError(nest.columns.innermost().origin.kind_written,
+                       str("tensorize: the update of ", nest.stage->func, ", ",
+                           brief(nest.stage->values[0]), ", is no product that ", nest.tensorized,
+                           " computes: it adds the product of a factor of the rows and one of the "
+                           "columns, cast to the type of the sum: ",
+                           types_of(tried)));
 }
 
 }  // namespace tessera::lower

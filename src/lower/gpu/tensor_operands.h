@@ -2,25 +2,28 @@
 #include "ir/nodes.h"
 #include "ir/tensor_operation.h"
 #include "lower/gpu/staged_copy.h"
-#include "lower/gpu/tile_layout.h"
-#include "lower/loops/let_scope.h"
+#include "lower/gpu/tile_nest.h"
 
 namespace tessera::lower {
 
-// An update f(x, y) += a(k, y) * b(x, k) whose loops one kind of instruction does.
+// An update D += A * B of a Tile, whose loops instructions do.
 struct TensorizedStage {
-    const TensorInstructionInfo &instruction;
-    const ir::Provide &update;
-    const ir::For &rows, &columns, &sum;
-    int32_t row_count, column_count, sum_count;  // iterations of these loops
-    ir::Expr lane;                               // the number of the thread among those that run it
-    const Realizations &storage;                 // around it
-    const LetScope &lets;                        // likewise
+    const TileNest &nest;
+    ir::Expr lane;                // the number of the thread among those that run an instruction
+    const Realizations &storage;  // around it
+    const LetScope &lets;         // likewise
 };
 
-// Returns the operands of the MachineOp. `body`: the statement within the loops over warps.
-// CompileError if the update is no such product, or of other types, or its operands do not lie as
-// the instruction reads them.
-ir::TensorOperation tensor_operands(const TensorizedStage &stage, const ir::Stmt &body);
+// A tensor operation, and what its operands in registers are: of one without an expression the
+// instructions find it in memory.
+struct TensorProduct {
+    ir::TensorOperation operation;
+    ir::Expr a, b;  // in terms of the loops over rows, columns and the sum
+};
+
+// Finds what computes the stage, of the instructions that are asked for: by unification of their
+// meaning with the update. CompileError, which names the loop, operand or type that does not fit
+// and what would, if none does.
+TensorProduct tensor_product(const TensorizedStage &stage);
 
 }  // namespace tessera::lower

@@ -26,47 +26,237 @@ using algebra::simplify;
 
 namespace {
 
-// Returns the column and the row of the first element of a Tile that an iteration of the loops over
-// warps has, in terms of these loops, which are numbered from the outermost on.
-std::vector<Expr> first_element(const TileNest &nest, const TileNest::Element &element,
-                                const LetScope &lets) {
-    static const Symbol numbered[] = {Symbol::interned("warp.0"), Symbol::interned("warp.1"),
-                                      Symbol::interned("warp.2")};
-    Substitution values{{nest.rows->name, nest.rows->min}, {nest.columns->name, nest.columns->min}};
+// The variables in which elements of a Tile are compared between nests: the row and the column of
+// the tile of a warp, and the loops over warps, numbered from the outermost on.
+const Symbol row_index = Symbol::interned("row.of.tile"),
+             column_index = Symbol::interned("column.of.tile");
+const Symbol numbered_warps[] = {Symbol::interned("warp.0"), Symbol::interned("warp.1"),
+                                 Symbol::interned("warp.2")};
+
+// Returns the coordinates of the element of a Tile that an iteration of the loops over warps has at
+// a row and a column.
+std::vector<Expr> element_of(const TileNest &nest, const Realize &tile, const std::vector<Expr> &at,
+                             const LetScope &lets) {
+    Substitution values;
+    nest.rows.put_values(int32_variable(row_index), values);
+    nest.columns.put_values(int32_variable(column_index), values);
     for (size_t w = 0; w < nest.warps.size(); w++) {
         const For &loop = *nest.warps[w];
-        values[loop.name] = int32_variable(numbered[std::min<size_t>(w, 2)]) + loop.min;
+        values[loop.name] = int32_variable(numbered_warps[std::min<size_t>(w, 2)]) + loop.min;
     }
-    const TileDimensions dimensions = tile_dimensions(*element.tile, lets);
-    std::vector<Expr> first;
-    for (size_t d : {dimensions.columns, dimensions.rows})
-        first.push_back(simplify(remove_likely(
-            lets.expand(substitute(values, element.at[d]) - element.tile->bounds[d].min))));
-    return first;
+    std::vector<Expr> element;
+    for (size_t d = 0; d < at.size(); d++)
+        element.push_back(
+            simplify(remove_likely(lets.expand(substitute(values, at[d]) - tile.bounds[d].min))));
+    return element;
 }
+
+// Says how the first nest that works on a Tile has shared it out.
+struct SharedTile {
+    TileNest nest;
+    std::vector<Expr> element;  // of an iteration of the loops over warps, a row and a column
+};
+using SharedTiles = std::unordered_map<Symbol, SharedTile>;
+
+// ---- Digits of rows and columns ----
+
+// A loop over the values of a digit of the registers' number, which is a digit of a row or column,
+// too.
+struct DigitLoop {
+    Symbol name;
+    int64_t extent, of_register, of_element;  // the last two: its weights
+};
+
+// Rows, columns or the sum, as a sum of what the thread's number makes of them and these loops.
+struct Digits {
+    Expr of_thread;
+    std::vector<DigitLoop> loops;  // outermost first
+
+    Digits(std::string_view coordinate, const char *name, const Layout &elements,
+           const Expr &lane) {
+        LayoutOutput by_thread, by_register;
+        for (const LayoutDigit &d : elements.output(coordinate)->digits) {
+            const bool is_of_thread = elements.coordinates[d.coordinate].name == "thread";
+            (is_of_thread ? by_thread : by_register).digits.push_back(d);
+        }
+        std::ranges::sort(by_register.digits, std::greater(), &LayoutDigit::stride);
+        const Expr element[] = {lane, lane};  // only the digits of the thread are asked for
+        of_thread = value_of(by_thread, elements.coordinates, element);
+        for (const LayoutDigit &d : by_register.digits) {
+            const std::string text = d.stride == 1 ? name : str(name, "_by_", d.stride);
+            loops.push_back({Symbol::fresh(text), d.extent, d.divisor, d.stride});
+        }
+    }
+    Expr element() const {
+        Expr sum = of_thread;
+        for (const DigitLoop &l : loops) sum = sum + times(int32_variable(l.name), l.of_element);
+        return sum;
+    }
+    static Expr times(const Expr &e, int64_t weight) {
+        return weight == 1 ? e : e * int32_t(weight);
+    }
+};
+
+// Returns the number of the register, and the loops over its digits, outermost first.
+std::vector<DigitLoop> loops_over_registers(const Digits &a, const Digits &b) {
+    std::vector<DigitLoop> all = a.loops;
+    all.insert(all.end(), b.loops.begin(), b.loops.end());
+    std::ranges::sort(all, std::greater(), &DigitLoop::of_register);
+    return all;
+}
+Expr register_of(const Digits &a, const Digits &b) {
+    Expr sum;
+    for (const DigitLoop &l : loops_over_registers(a, b)) {
+        const Expr digit = Digits::times(int32_variable(l.name), l.of_register);
+        sum = sum.defined() ? sum + digit : digit;
+    }
+    return sum.defined() ? sum : Expr(0);
+}
+
+// ---- Operands in registers ----
+
+// Fills a fragment, the part of an operand that each thread has in its registers: with whatever
+// expression its elements are.
+class FillFragment final : public Mutator {
+public:
+    FillFragment(const TensorizedStage &stage, const TensorOperation &t, std::string_view name,
+                 const Tiles &tiles, const SharedTiles &shares)
+        : stage(stage), name(name), tiles(tiles), shares(shares), layout(t.registers_of(name)),
+          elements(inverse(layout)), type(t.instruction.operand(name).type),
+          own(name == "A" ? "i" : "j", name == "A" ? "row" : "column", elements, stage.lane),
+          sum("k", "k", elements, stage.lane),
+          array(Symbol::fresh(str(stage.nest.stage->func, ".", name == "A" ? "a" : "b"))) {}
+
+    Expr place() const {
+        return call(Handle(), Intrinsic::address_of,
+                    {Call::make(type, array, CallKind::Func, 0, {0})});
+    }
+    // Returns the statement with the fragment around it, which `value`, in terms of the loops over
+    // rows (or columns) and the sum, fills.
+    Stmt around(const Expr &value, const Stmt &s) {
+        const TileNest &nest = stage.nest;
+        const Symbol own_index = name == "A" ? row_index : column_index;
+        Substitution loops_at;
+        (name == "A" ? nest.rows : nest.columns).put_values(int32_variable(own_index), loops_at);
+        nest.sum.put_values(int32_variable(k_index), loops_at);
+        const Expr of_tiles = (*this)(substitute(loops_at, value));
+        const Substitution at{{own_index, own.element()}, {k_index, sum.element()}};
+        Stmt fill =
+            Provide::make(array, {simplify(substitute(at, of_tiles))}, {register_of(own, sum)});
+        for (const DigitLoop &l : std::views::reverse(loops_over_registers(own, sum)))
+            fill =
+                For::make(l.name, 0, int32_t(l.extent), LoopKind::Unrolled, Partition::Never, fill);
+        const int64_t registers = layout.output("register")->extent();
+        return Realize::make(array, {type}, MemoryType::Register, {{0, int32_t(registers)}}, {},
+                             Block::make(fill, s));
+    }
+
+private:
+    // An element of a Tile is in a register of this thread, if it lies there as the fragment does.
+    Expr visit(const Call &c) override {
+        if (!tiles.contains(c.callee)) return Mutator::visit(c);
+        const auto found = shares.find(c.callee);
+        if (found == shares.end()) refuse(c, "it is not computed before");
+        const SharedTile &tile = found->second;
+        check_elements(c, tile);
+        const Layout of_tile = tile.nest.registers();
+        const Layout renamed = of_operand(of_tile);
+        if (renamed.size() != layout.size()) refuse(c, "it has other sizes");
+        const Layout moved = moved_registers(c, renamed);
+        const LayoutOutput &thread = *moved.output("thread"), &number = *moved.output("register");
+        const auto is_of = [&](const LayoutDigit &d, const char *coordinate) {
+            return moved.coordinates[d.coordinate].name == coordinate;
+        };
+        const bool same_thread = std::ranges::all_of(thread.digits, [&](const LayoutDigit &d) {
+            return is_of(d, "thread") && d.divisor == d.stride;
+        });
+        const bool by_register = std::ranges::all_of(
+            number.digits, [&](const LayoutDigit &d) { return is_of(d, "register"); });
+        if (!same_thread || !by_register)
+            refuse(c, "its elements are in registers of other threads than the instruction's "
+                      "operand wants");
+        const Expr at[] = {stage.lane, register_of(own, sum)};
+        return c.with<&Call::args>({value_of(number, moved.coordinates, at)});
+    }
+    // Returns where the Tile has what the fragment has in a register of a thread.
+    Layout moved_registers(const Call &c, const Layout &tile) const {
+        try {
+            return compose(tile, elements);
+        } catch (const InternalError &) {
+            refuse(c, "its elements lie in another order than the instruction's operand");
+        }
+    }
+    // The layout of the Tile with the coordinates of this operand: its columns are those of A, or
+    // the rows of B, that are summed.
+    Layout of_operand(Layout tile) const {
+        for (LayoutCoordinate &c : tile.coordinates)
+            c.name = c.name == "i" ? (name == "A" ? "i" : "k") : (name == "A" ? "k" : "j");
+        return tile;
+    }
+    // The element of the Tile at a row and a k is that which its own nest has at this row and
+    // column.
+    void check_elements(const Call &c, const SharedTile &tile) const {
+        Substitution names;
+        for (size_t w = 0; w < stage.nest.warps.size(); w++) {
+            const For &loop = *stage.nest.warps[w];
+            names[loop.name] = int32_variable(numbered_warps[std::min<size_t>(w, 2)]) + loop.min;
+        }
+        const Realize &storage = *tiles.at(c.callee).storage;
+        const Substitution there{{name == "A" ? column_index : row_index, int32_variable(k_index)}};
+        for (size_t d = 0; d < c.args.size(); d++) {
+            const Expr here = simplify(remove_likely(
+                stage.lets.expand(substitute(names, c.args[d]) - storage.bounds[d].min)));
+            const Expr wanted = simplify(substitute(there, tile.element[d]));
+            if (!equal(here, wanted))
+                refuse(c, str("a warp reads the element ", here, " of it, and has the element ",
+                              wanted,
+                              ": the tile of a warp has all columns that the next product sums"));
+        }
+    }
+    [[noreturn]] void refuse(const Call &c, const std::string &why) const {
+        throw CompileError(stage.nest.warps[0]->origin.kind_written,
+                           str("tensorize: ", c.callee, ", in MemoryType::Tile, is the operand ",
+                               name, " of ", stage.nest.instruction.family, " in registers: ", why,
+                               "; store a copy of it in MemoryType::GPUShared"));
+    }
+
+    static inline const Symbol k_index = Symbol::interned("k.of.tile");
+    const TensorizedStage &stage;
+    const std::string_view name;
+    const Tiles &tiles;
+    const SharedTiles &shares;
+    const Layout layout, elements;
+    const Type type;
+    const Digits own, sum;
+    const Symbol array;
+};
+
+// ---- A nest ----
 
 // Rewrites one nest.
 class ShareNest final : public Mutator {
 public:
-    ShareNest(const TileNest &nest, const Tiles &tiles, const Realizations &storage,
-              const LetScope &lets)
-        : nest(nest), tiles(tiles), storage(storage), lets(lets), lane(Symbol::fresh("lane")) {
-        const Layout elements = inverse(
-            accumulators(*nest.instruction, nest.count(nest.rows), nest.count(nest.columns)));
-        rows = digits_of("i", "row", elements, int32_variable(lane));
-        columns = digits_of("j", "column", elements, int32_variable(lane));
-    }
+    ShareNest(const TileNest &nest, const Tiles &tiles, const SharedTiles &shares,
+              const Realizations &storage, const LetScope &lets)
+        : nest(nest), tiles(tiles), shares(shares), storage(storage), lets(lets),
+          lane(Symbol::fresh("lane")), elements(inverse(nest.registers())),
+          rows("i", "row", elements, int32_variable(lane)),
+          columns("j", "column", elements, int32_variable(lane)) {}
 
     Stmt operator()(const For &outermost) { return visit(outermost); }
 
 private:
+    bool is_own(const For &loop) const {
+        return nest.rows.contains(loop) || nest.columns.contains(loop) || nest.sum.contains(loop);
+    }
     Stmt visit(const For &loop) override {
         if (&loop == nest.warps.back()) return over_warps(loop, over_lanes(loop.body));
         if (is_over_warps(loop)) return over_warps(loop, Mutator::operator()(loop.body));
-        if (&loop == nest.rows) return over_rows(loop);
-        if (&loop == nest.columns) return over_columns(loop);
+        if (nest.is_tensorized() && !is_within && is_own(loop)) return tensorized(loop);
+        if (nest.rows.contains(loop)) return over_rows(loop);
+        if (nest.columns.contains(loop)) return over_columns(loop);
         const Stmt body = Mutator::operator()(loop.body);
-        if (!nest.is_tensorized) return loop.with<&For::body>(body);
+        if (loop.loop_kind != LoopKind::Tensorized) return loop.with<&For::body>(body);
         return loop.with<&For::loop_kind, &For::body>(LoopKind::Serial, body);
     }
     Stmt over_warps(const For &loop, const Stmt &body) const {
@@ -74,37 +264,62 @@ private:
                                                                     LoopKind::GPUThread, body);
     }
     Stmt over_lanes(const Stmt &body) {
-        const Stmt shared =
-            nest.is_tensorized ? around_tensorized(body) : Mutator::operator()(body);
-        return For::make(lane, 0, nest.instruction->lanes, LoopKind::GPUThread, Partition::Never,
+        const Stmt shared = Mutator::operator()(body);
+        return For::make(lane, 0, nest.instruction.threads, LoopKind::GPUThread, Partition::Never,
                          shared);
     }
-    // The lets around the loops stay around the operation.
-    Stmt around_tensorized(const Stmt &body) {
-        if (const auto *let = body.as<LetStmt>())
-            return let->with<&LetStmt::body>(around_tensorized(let->body));
-        const TensorOperation operation =
-            tensor_operands({*nest.instruction, *nest.stage, *nest.rows, *nest.columns, *nest.sum,
-                             int32_t(nest.count(nest.rows)), int32_t(nest.count(nest.columns)),
-                             int32_t(nest.count(nest.sum)), int32_variable(lane), storage, lets},
-                            body);
-        return MachineOp::make(MachineOpKind::tensor, operation.operands(),
-                               Mutator::operator()(body));
+    // Loops and lets around those that an instruction does stay around the operation.
+    Stmt tensorized(const For &loop) {
+        const TensorizedStage stage{nest, int32_variable(lane), storage, lets};
+        TensorProduct product = tensor_product(stage);
+        TensorOperation &t = product.operation;
+        is_within = true;
+        const Stmt body = visit(loop);
+        is_within = false;
+        std::optional<FillFragment> a, b;
+        if (product.a.defined()) t.a.places = {a.emplace(stage, t, "A", tiles, shares).place()};
+        if (product.b.defined()) t.b.places = {b.emplace(stage, t, "B", tiles, shares).place()};
+        t.a.is_of_tile = product.a.defined() && reads_tile(product.a);
+        t.b.is_of_tile = product.b.defined() && reads_tile(product.b);
+        Stmt s = MachineOp::make(MachineOpKind::tensor, t.operands(), body);
+        if (b) s = b->around(product.b, s);
+        return a ? a->around(product.a, s) : s;
+    }
+    bool reads_tile(const Expr &value) const {
+        bool any = false;
+        for_each_node(value, [&](const Call &c) { any |= tiles.contains(c.callee); });
+        return any;
     }
     LoopKind element_loops() const {
-        return nest.is_tensorized ? LoopKind::Serial : LoopKind::Unrolled;
+        return nest.is_tensorized() ? LoopKind::Serial : LoopKind::Unrolled;
     }
     Stmt over(Symbol name, int64_t extent, const Stmt &body) const {
         return For::make(name, 0, int32_t(extent), element_loops(), Partition::Never, body);
     }
+    // The loops over one index become lets: the outermost one has the loops over its digits.
+    Stmt with_values(const IndexLoops &index, const Expr &element, const For &loop) {
+        Substitution values;
+        if (index.digits().size() == 1) {
+            index.put_values(element, values);
+            return LetStmt::make(loop.name, values.at(loop.name), Mutator::operator()(loop.body));
+        }
+        const bool is_row = &index == &nest.rows;
+        Symbol &name = is_row ? row : column;
+        if (&loop == &index.outermost()) name = Symbol::fresh(is_row ? "row" : "column");
+        index.put_values(int32_variable(name), values);
+        const Stmt s =
+            LetStmt::make(loop.name, values.at(loop.name), Mutator::operator()(loop.body));
+        return &loop == &index.outermost() ? LetStmt::make(name, element, s) : s;
+    }
     Stmt over_rows(const For &loop) {
-        Stmt s = LetStmt::make(loop.name, element(rows) + loop.min, Mutator::operator()(loop.body));
+        Stmt s = with_values(nest.rows, rows.element(), loop);
+        if (&loop != &nest.rows.outermost()) return s;
         for (const DigitLoop &l : std::views::reverse(rows.loops)) s = over(l.name, l.extent, s);
         return s;
     }
     Stmt over_columns(const For &loop) {
-        Stmt s =
-            LetStmt::make(loop.name, element(columns) + loop.min, Mutator::operator()(loop.body));
+        Stmt s = with_values(nest.columns, columns.element(), loop);
+        if (&loop != &nest.columns.outermost()) return s;
         if (!stores_quads(loop)) {
             for (const DigitLoop &l : std::views::reverse(columns.loops))
                 s = over(l.name, l.extent, s);
@@ -124,8 +339,8 @@ private:
         const bool is_in_pairs = this->columns.loops.size() == 2 &&
                                  this->columns.loops[1].extent == 2 &&
                                  this->columns.loops[0].of_element == 8;
-        const bool fits = is_in_pairs && nest.is_store && nest.count(&columns) % 32 == 0 &&
-                          nest.stage->values.size() == 1 &&
+        const bool fits = is_in_pairs && nest.is_store && nest.columns.extent() % 32 == 0 &&
+                          nest.columns.digits().size() == 1 && nest.stage->values.size() == 1 &&
                           nest.stage->values[0].type().bits() == 16 &&
                           !nest.stage->predicate.defined();
         bool is_innermost = true;
@@ -134,79 +349,37 @@ private:
         return fits && is_innermost;
     }
 
-    // A loop over the values of a digit of the registers' number, which is a digit of a row or
-    // column, too.
-    struct DigitLoop {
-        Symbol name;
-        int64_t extent, of_register, of_element;  // the last two: its weights
-    };
-    // Rows or columns, as a sum of what the thread's number makes of them and these loops.
-    struct Digits {
-        Expr of_thread;
-        std::vector<DigitLoop> loops;  // outermost first
-    };
-    static Digits digits_of(std::string_view coordinate, const char *name, const Layout &elements,
-                            const Expr &lane) {
-        LayoutOutput by_thread, by_register;
-        for (const LayoutDigit &d : elements.output(coordinate)->digits) {
-            const bool is_of_thread = elements.coordinates[d.coordinate].name == "thread";
-            (is_of_thread ? by_thread : by_register).digits.push_back(d);
-        }
-        std::ranges::sort(by_register.digits, std::greater(), &LayoutDigit::stride);
-        const Expr element[] = {lane, lane};  // only the digits of the thread are asked for
-        Digits found{value_of(by_thread, elements.coordinates, element), {}};
-        for (const LayoutDigit &d : by_register.digits) {
-            const std::string text = d.stride == 1 ? name : str(name, "_by_", d.stride);
-            found.loops.push_back({Symbol::fresh(text), d.extent, d.divisor, d.stride});
-        }
-        return found;
-    }
-    static Expr times(const Expr &e, int64_t weight) {
-        return weight == 1 ? e : e * int32_t(weight);
-    }
-    static Expr element(const Digits &digits) {
-        Expr sum = digits.of_thread;
-        for (const DigitLoop &l : digits.loops)
-            sum = sum + times(int32_variable(l.name), l.of_element);
-        return sum;
-    }
-    Expr accumulator() const {
-        std::vector<DigitLoop> all = rows.loops;
-        all.insert(all.end(), columns.loops.begin(), columns.loops.end());
-        std::ranges::sort(all, std::greater(), &DigitLoop::of_register);
-        Expr sum;
-        for (const DigitLoop &l : all) {
-            const Expr digit = times(int32_variable(l.name), l.of_register);
-            sum = sum.defined() ? sum + digit : digit;
-        }
-        return sum.defined() ? sum : Expr(0);
-    }
     Expr visit(const Call &c) override {
         Expr e = Mutator::visit(c);
-        if (!tiles.contains(c.callee)) return e;
-        return e.as<Call>()->with<&Call::args>({accumulator()});
+        // In what is tensorized other Tiles are operands, which the loops read as they were.
+        if (is_within && tiles.contains(c.callee) && !is_shared_here(c.callee))
+            return e.as<Call>()->with<&Call::args>({0});
+        if (!is_shared_here(c.callee)) return e;
+        return e.as<Call>()->with<&Call::args>({register_of(rows, columns)});
     }
     Stmt visit(const Provide &p) override {
         Stmt s = Mutator::visit(p);
-        if (!tiles.contains(p.func)) return s;
-        return s.as<Provide>()->with<&Provide::args>({accumulator()});
+        if (!is_shared_here(p.func)) return s;
+        return s.as<Provide>()->with<&Provide::args>({register_of(rows, columns)});
+    }
+    bool is_shared_here(Symbol func) const {
+        const auto is_of = [&](const TileNest::Element &e) { return e.tile->func == func; };
+        return std::ranges::any_of(nest.elements, is_of);
     }
 
     const TileNest &nest;
     const Tiles &tiles;
+    const SharedTiles &shares;
     const Realizations &storage;
     const LetScope &lets;
     const Symbol lane;
-    Digits rows, columns;
+    const Layout elements;  // of registers
+    const Digits rows, columns;
+    Symbol row, column;      // the index of a row, or of a column, that several loops run over
+    bool is_within = false;  // the loops that an instruction does
 };
 
 class ShareTiles final : public Mutator {
-    // Says how the first nest that works on a Tile has shared it out.
-    struct Shared {
-        TileNest nest;
-        std::vector<Expr> first;  // column and row of each iteration of the loops over warps
-    };
-
     Stmt visit(const Realize &r) override {
         storage[r.func] = &r;
         if (r.memory == MemoryType::Tile) return shared(r);
@@ -225,14 +398,17 @@ class ShareTiles final : public Mutator {
     }
     void note_fragments(const Stmt &nest) {
         for_each_node(nest, [&](const MachineOp &op) {
-            if (!is_tensor_operation(op.op) || TensorOperation::of(op).is_wgmma) return;
-            for (const Expr &operand : op.operands)
-                for_each_node(operand, [&](const Call &c) { of_fragments.insert(c.callee); });
+            if (!is_tensor_operation(op.op)) return;
+            const auto t = TensorOperation::of(op);
+            for (const TensorOperation::Operand *operand : {&t.a, &t.b}) {
+                if (operand->source != TensorOperation::Source::Rows) continue;
+                for (const Expr &place : operand->places)
+                    for_each_node(place, [&](const Call &c) { of_fragments.insert(c.callee); });
+            }
         });
     }
     Stmt shared(const Realize &tile) {
-        tile_dimensions(tile, lets);
-        tiles[tile.func] = &tile;
+        tiles[tile.func] = read_tile(tile, lets);
         const Stmt body = (*this)(tile.body);
         tiles.erase(tile.func);
         const auto found = shares.find(tile.func);
@@ -242,14 +418,13 @@ class ShareTiles final : public Mutator {
                                    ": MemoryType::Tile is for what is "
                                    "computed within gpu_warps or gpu_warpgroups"));
         }
-        const TileNest nest = std::move(found->second.nest);
+        const int64_t registers = found->second.nest.registers().output("register")->extent();
         shares.erase(found);
-        const int64_t elements = nest.count(nest.rows) * nest.count(nest.columns);
         StorageFacts facts = tile.storage;
         facts.order.clear();
         facts.folds.clear();
         return tile.with<&Realize::bounds, &Realize::body, &Realize::storage>(
-            {{0, int32_t(elements / nest.instruction->lanes)}}, body, facts);
+            {{0, int32_t(registers)}}, body, facts);
     }
     Stmt visit(const LetStmt &let) override {
         const Expr value = (*this)(let.value);
@@ -261,12 +436,12 @@ class ShareTiles final : public Mutator {
         if (is_over_warps(loop) && uses_tile(Stmt(&loop))) {
             const TileNest nest = read_tile_nest(tiles, loop, lets);
             for (const TileNest::Element &element : nest.elements) check_alike(nest, element, loop);
-            const Stmt s = ShareNest(nest, tiles, storage, lets)(loop);
+            const Stmt s = ShareNest(nest, tiles, shares, storage, lets)(loop);
             note_fragments(s);
             return s;
         }
         Stmt s = within(loop);
-        if (tensor_instruction(loop)) {
+        if (loop.loop_kind == LoopKind::Tensorized) {
             throw CompileError(loop.origin.kind_written,
                                str("tensorize: the ", loop_name(loop),
                                    " is in no nest that computes a Func in MemoryType::Tile"));
@@ -299,28 +474,30 @@ class ShareTiles final : public Mutator {
     void refuse_outside(Symbol func) const {
         const auto tile = tiles.find(func);
         if (tile == tiles.end()) return;
-        throw CompileError(tile->second->storage.compute_written,
+        throw CompileError(tile->second.storage->storage.compute_written,
                            str("store_in of ", func,
                                ": what is in MemoryType::Tile is computed and used within loops of "
                                "gpu_warps or gpu_warpgroups; here it is outside of any"));
     }
     void check_alike(const TileNest &nest, const TileNest::Element &element, const For &loop) {
-        const std::vector<Expr> here = first_element(nest, element, lets);
-        const auto [place, is_new] = shares.try_emplace(element.tile->func, Shared{nest, here});
+        const std::vector<Expr> here = element_of(nest, *element.tile, element.at, lets);
+        const auto [place, is_new] = shares.try_emplace(element.tile->func, SharedTile{nest, here});
         if (is_new) return;
         const auto &[before, there] = place->second;
-        bool alike = nest.instruction == before.instruction &&
-                     nest.warps.size() == before.warps.size() &&
-                     nest.count(nest.rows) == before.count(before.rows) &&
-                     nest.count(nest.columns) == before.count(before.columns);
+        bool alike =
+            nest.registers() == before.registers() && nest.warps.size() == before.warps.size();
         for (size_t w = 0; alike && w < nest.warps.size(); w++)
             alike = nest.count(nest.warps[w]) == before.count(before.warps[w]);
         for (size_t d = 0; alike && d < here.size(); d++) alike = equal(here[d], there[d]);
         if (alike) return;
 
         const auto text = [](const TileNest &n, const std::vector<Expr> &e) {
-            return str(n.count(n.columns), " columns and ", n.count(n.rows), " rows from (", e[0],
-                       ", ", e[1], ") on");
+            std::string all;
+            const Substitution first{{row_index, 0}, {column_index, 0}};
+            for (const Expr &coordinate : e)
+                all += str(all.empty() ? "" : ", ", simplify(substitute(first, coordinate)));
+            return str(n.columns.extent(), " columns and ", n.rows.extent(), " rows from (", all,
+                       ") on");
         };
         refuse_nest(
             *element.tile, loop,
@@ -332,7 +509,7 @@ class ShareTiles final : public Mutator {
     LetScope lets;
     Realizations storage;  // around
     Tiles tiles;           // around
-    std::unordered_map<Symbol, Shared> shares;
+    SharedTiles shares;
     std::unordered_set<Symbol> of_fragments;  // what instructions mma read
 };
 
@@ -340,8 +517,9 @@ class ShareTiles final : public Mutator {
 
 Stmt share_tiles(const Stmt &s, const lower::Context &) {
     bool any = false;
-    for_each_node(s,
-                  [&](const For &loop) { any |= is_over_warps(loop) || tensor_instruction(loop); });
+    for_each_node(s, [&](const For &loop) {
+        any |= is_over_warps(loop) || loop.loop_kind == LoopKind::Tensorized;
+    });
     for_each_node(s, [&](const Realize &r) { any |= r.memory == MemoryType::Tile; });
     return any ? ShareTiles()(s) : s;
 }

@@ -4,10 +4,14 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
 #include "lower/loops/accumulate.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_name.h"
 #include <algorithm>
+#include <array>
+#include <ranges>
+#include <set>
 
 namespace tessera::lower {
 
@@ -16,6 +20,153 @@ using algebra::simplify;
 
 namespace {
 
+int64_t threads_of_warp(LoopKind kind) {
+    return kind == LoopKind::GPUWarp ? 32 : kind == LoopKind::GPUWarpgroup ? 128 : 0;
+}
+
+// ---- The dimensions of a Tile ----
+
+// Finds the first stage that instructions compute in a Tile, and which loops it has.
+class FindTensorized final : public Visitor {
+public:
+    FindTensorized(const Realize &tile, const LetScope &around) : tile(tile), scope(around) {
+        (*this)(tile.body);
+    }
+    std::string instruction;
+    std::set<size_t> columns, rows;  // dimensions
+
+private:
+    void visit(const For &loop) override {
+        loops.push_back(&loop);
+        Visitor::visit(loop);
+        loops.pop_back();
+    }
+    void visit(const LetStmt &let) override {
+        scope.push_let(let.name, let.value);
+        (*this)(let.body);
+        scope.pop_let(let.name);
+    }
+    void visit(const Provide &p) override {
+        const auto tensorized = std::ranges::find(loops, LoopKind::Tensorized, &For::loop_kind);
+        if (p.func != tile.func || tensorized == loops.end() || !instruction.empty()) return;
+        instruction = (*tensorized)->origin.instruction.text();
+        find_dimensions(p);
+    }
+    void visit(const Call &c) override {
+        Visitor::visit(c);
+        if (c.callee == tile.func) return;
+        std::vector<const For *> here;
+        for (const For *loop : loops) {
+            const bool is_moved = std::ranges::any_of(c.args, [&](const Expr &arg) {
+                return uses_symbol(scope.expand(arg), loop->name);
+            });
+            if (is_moved) here.push_back(loop);
+        }
+        uses.push_back(here);
+    }
+    // The dimensions that the loops around a stage run along: columns with the innermost one.
+    void find_dimensions(const Provide &p) {
+        (*this)(scope.expand(p.values[0]));
+        std::vector<const For *> own = loops;
+        std::erase_if(own, [](const For *l) { return traits_of(l->loop_kind).is_on_threads; });
+        std::vector<std::set<const For *>> moved(p.args.size());
+        std::set<const For *> any;
+        for (size_t d = 0; d < p.args.size(); d++) {
+            for (const For *loop : own) {
+                if (uses_symbol(scope.expand(p.args[d]), loop->name)) {
+                    moved[d].insert(loop);
+                    any.insert(loop);
+                }
+            }
+        }
+        const auto first = std::ranges::find_if(moved, [](const auto &of) { return !of.empty(); });
+        if (first == moved.end()) return;
+        std::set<const For *> of_columns = *first;
+        for (const auto &here : uses) {
+            const bool is_with =
+                std::ranges::any_of(here, [&](const For *loop) { return first->contains(loop); });
+            for (const For *loop : here) {
+                if (is_with && any.contains(loop)) of_columns.insert(loop);
+            }
+        }
+        for (size_t d = 0; d < moved.size(); d++) {
+            for (const For *loop : moved[d]) (of_columns.contains(loop) ? columns : rows).insert(d);
+        }
+    }
+
+    const Realize &tile;
+    LetScope scope;
+    std::vector<const For *> loops;              // around
+    std::vector<std::vector<const For *>> uses;  // of each call in the stage
+};
+
+}  // namespace
+
+Tile read_tile(const Realize &storage, const LetScope &around) {
+    const FindTensorized tensorized(storage, around);
+    Tile tile{.storage = &storage, .instruction = tensorized.instruction};
+    tile.columns.assign(tensorized.columns.begin(), tensorized.columns.end());
+    tile.rows.assign(tensorized.rows.begin(), tensorized.rows.end());
+    const bool is_found = !tile.columns.empty() && !tile.rows.empty();
+    std::vector<size_t> dimensions;
+    for (size_t d = 0; d < storage.bounds.size(); d++) {
+        const Expr extent = simplify(remove_likely(around.expand(storage.bounds[d].extent)));
+        if (!is_const(extent, 1)) dimensions.push_back(d);
+    }
+    if (storage.types.size() != 1 || (!is_found && dimensions.size() != 2)) {
+        throw CompileError(
+            storage.storage.compute_written,
+            str("store_in of ", storage.func,
+                ": MemoryType::Tile holds one value of two dimensions, columns and rows, or those "
+                "that the loops of a tensorized stage run along; in others that it has there is "
+                "one element"));
+    }
+    if (is_found) return tile;
+    tile.columns = {dimensions[0]};
+    tile.rows = {dimensions[1]};
+    return tile;
+}
+
+// ---- Loops over an index ----
+
+bool IndexLoops::contains(const For &loop) const {
+    return std::ranges::find(all, &loop, &Digit::loop) != all.end();
+}
+
+int64_t IndexLoops::extent() const {
+    int64_t product = 1;
+    for (const Digit &d : all) product *= d.iterations;
+    return product;
+}
+
+std::vector<IndexLoops::Digit> IndexLoops::digits() const {
+    std::vector<Digit> digits = all;
+    int64_t stride = 1;
+    for (Digit &d : std::views::reverse(digits)) {
+        d.stride = stride;
+        stride *= d.iterations;
+    }
+    return digits;
+}
+
+void IndexLoops::put_values(const Expr &index, Substitution &to) const {
+    bool is_first = true;
+    for (const Digit &d : digits()) {
+        Expr digit = d.stride == 1 ? index : index / int32_t(d.stride);
+        if (!std::exchange(is_first, false)) digit = digit % int32_t(d.iterations);
+        to[d.loop->name] = digit + d.loop->min;
+    }
+}
+
+Layout TileNest::registers() const {
+    const std::array<int64_t, 2> extents = {rows.extent(), columns.extent()};
+    return tiled(instruction.operand("D").layout, extents, "register");
+}
+
+namespace {
+
+// ---- Nests ----
+
 class ReadNest final : public Visitor {
 public:
     ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around)
@@ -23,9 +174,10 @@ public:
         (*this)(Stmt(&outermost));
         if (!nest.stage) refuse("it has to be around one stage, in which there is one definition");
         nest.is_store = !tiles.contains(nest.stage->func);
+        find_name();
         find_loops();
-        check_instruction();
-        check_sizes();
+        check_order();
+        find_instruction();
         if (nest.is_store) check_races();
     }
     TileNest nest;
@@ -34,12 +186,7 @@ private:
     void visit(const For &loop) override {
         const auto count = as_const_int(simplify(remove_likely(scope.expand(loop.extent))));
         nest.counts[&loop] = std::max<int64_t>(0, count.value_or(0));
-        if (is_over_warps(loop)) {
-            nest.warps.push_back(&loop);
-            nest.instruction = tensor_instruction_of_threads(loop.loop_kind);
-        } else {
-            loops.push_back(&loop);
-        }
+        (is_over_warps(loop) ? nest.warps : loops).push_back(&loop);
         Visitor::visit(loop);
     }
     void visit(const LetStmt &let) override {
@@ -71,9 +218,10 @@ private:
         if (tile == tiles.end()) return;
         std::vector<Expr> at;
         for (const Expr &arg : args) at.push_back(simplify(scope.expand(arg)));
-        const auto found = std::ranges::find(nest.elements, tile->second, &TileNest::Element::tile);
+        const auto found =
+            std::ranges::find(nest.elements, tile->second.storage, &TileNest::Element::tile);
         if (found == nest.elements.end()) {
-            nest.elements.push_back({tile->second, at});
+            nest.elements.push_back({tile->second.storage, at});
             return;
         }
         for (size_t d = 0; d < at.size(); d++) {
@@ -83,83 +231,142 @@ private:
         }
     }
 
-    // Returns the place in the nest for a loop: that over rows, over columns, or over what is
-    // summed. It is null if the loop is none of these.
-    const For **place_of(const For &loop, const TileNest::Element &element) {
-        const TileDimensions d = tile_dimensions(*element.tile, scope);
-        const auto x = step_of(element.at[d.columns], loop), y = step_of(element.at[d.rows], loop);
-        if (x == 1 && y == 0) return &nest.columns;
-        if (x == 0 && y == 1) return &nest.rows;
-        return x == 0 && y == 0 ? &nest.sum : nullptr;
+    // An instruction is named by the loops that it runs.
+    void find_name() {
+        for (const For *loop : loops) {
+            if (loop->loop_kind != LoopKind::Tensorized) continue;
+            const std::string &name = loop->origin.instruction.text();
+            if (nest.is_tensorized() && nest.tensorized != name)
+                refuse(str("its loops are tensorized by ", nest.tensorized, " and by ", name));
+            nest.tensorized = name;
+        }
+        std::erase_if(loops, [&](const For *l) { return nest.count(l) == 1; });
+        // Of what is tensorized the Tile that is written counts; others are operands.
+        if (nest.is_tensorized() && !nest.is_store)
+            std::erase_if(nest.elements, [&](const TileNest::Element &e) {
+                return e.tile->func != nest.stage->func;
+            });
+    }
+    // Returns the index that a loop runs over, by the dimensions of a Tile along which it moves:
+    // the columns, the rows or the sum. It is null if these are several.
+    IndexLoops *place_of(const For &loop, const TileNest::Element &element) {
+        const Tile &tile = tiles.at(element.tile->func);
+        const auto moves = [&](size_t d) { return uses_symbol(element.at[d], loop.name); };
+        const bool along_columns = std::ranges::any_of(tile.columns, moves),
+                   along_rows = std::ranges::any_of(tile.rows, moves);
+        if (along_columns && along_rows) return nullptr;
+        return along_columns ? &nest.columns : along_rows ? &nest.rows : &nest.sum;
     }
     void find_loops() {
-        std::erase_if(loops, [&](const For *l) { return nest.count(l) == 1; });
         for (const For *loop : loops) {
-            const For **place = place_of(*loop, nest.elements[0]);
+            IndexLoops *place = place_of(*loop, nest.elements[0]);
             for (const TileNest::Element &other : nest.elements) {
                 if (place_of(*loop, other) != place)
                     refuse(str("it reads ", nest.elements[0].tile->func, " and ", other.tile->func,
                                ", and the ", loop_name(*loop),
                                " does not run over the same of both: columns, rows, or neither"));
             }
-            if (!place || *place)
-                refuse(str("one loop runs over neighbouring columns of it, one over rows, and one "
-                           "over what is summed at most; the ",
-                           loop_name(*loop), " is none of these"));
-            *place = loop;
+            if (!place)
+                refuse(
+                    str("a loop runs over columns of it, over rows, or over what is summed; the ",
+                        loop_name(*loop), " runs over columns and rows"));
+            const bool is_kept = place == &nest.sum &&
+                                 (!nest.is_tensorized() || loop->loop_kind != LoopKind::Tensorized);
+            if (!is_kept) place->add(*loop, nest.count(loop));
         }
-        if (!nest.columns || !nest.rows) refuse("it has no loop over columns or none over rows");
+        if (nest.columns.empty() || nest.rows.empty())
+            refuse("it has no loop over columns or none over rows");
+        check_known();
     }
-    void check_instruction() {
-        const TensorInstructionInfo *instruction = tensor_instruction(*nest.columns);
-        nest.is_tensorized = instruction != nullptr;
-        for (const For *loop : loops) {
-            const bool same = tensor_instruction(*loop) == instruction;
-            if (!same) refuse("either all loops within it are tensorized, or none");
-        }
-        if (nest.is_tensorized && !nest.sum)
-            refuse("what is tensorized has a loop over what is summed");
-        if (nest.is_tensorized && condition.defined())
-            refuse(
-                str("what is tensorized has no conditions, such as those of a split that does not "
-                    "divide the sum; here it is done only if ",
-                    condition));
-        if (nest.is_tensorized && instruction != nest.instruction)
-            refuse(str("instructions ", instruction->name, " are run by the iterations of ",
-                       traits_of(instruction->threads).directive));
-    }
-    void check_sizes() const {
+    void check_known() const {
         for (const For *loop : nest.warps) {
             if (nest.count(loop) == 0)
                 refuse(str("how many iterations the ", loop_name(*loop),
                            " has is not known; it is ", simplify(loop->extent)));
         }
-        const TensorInstructionInfo &i = *nest.instruction;
-        const int64_t rows = nest.count(nest.rows), columns = nest.count(nest.columns);
-        if (rows <= 0 || rows % i.rows != 0)
-            refuse(str("the number of rows of each iteration has to be a multiple of ", i.rows,
-                       " that is known; it is ", simplify(nest.rows->extent)));
-        if (columns <= 0 || columns % i.columns_step != 0 || columns > i.most_columns)
-            refuse(str("the number of columns has to be a multiple of ", i.columns_step,
-                       " that is known, up to ", i.most_columns, "; it is ",
-                       simplify(scope.expand(nest.columns->extent))));
+    }
+    // All that an instruction does is inside of what is not its own.
+    void check_order() const {
+        if (!nest.is_tensorized()) return;
+        bool is_inside = false;
+        for (const For *loop : loops) {
+            const bool is_own = nest.rows.contains(*loop) || nest.columns.contains(*loop) ||
+                                nest.sum.contains(*loop);
+            if (is_inside && !is_own)
+                refuse(str("either all loops within it are tensorized, or none but those around "
+                           "what is; the ",
+                           loop_name(*loop), " is not, and is within"));
+            is_inside |= is_own;
+        }
+        if (nest.sum.empty()) refuse("what is tensorized has a loop over what is summed");
+        if (condition.defined())
+            refuse(
+                str("what is tensorized has no conditions, such as those of a split that does not "
+                    "divide the sum; here it is done only if ",
+                    condition));
+    }
+    void find_instruction() {
+        const int64_t rows = nest.rows.extent(), columns = nest.columns.extent();
+        const Tile &tile = tiles.at(nest.elements[0].tile->func);
+        const std::string name = nest.is_tensorized()       ? nest.tensorized
+                                 : tile.instruction.empty() ? "any"
+                                                            : tile.instruction;
+        const LoopKind threads = nest.warps[0]->loop_kind;
+        const std::vector<Instruction> named = instructions_named(name, columns);
+        const Type type = tile.storage->types[0];
+        bool is_known = !named.empty(), is_of_threads = false;
+        for (const Instruction &i : named) {
+            if (i.threads != threads_of_warp(threads)) continue;
+            is_of_threads = true;
+            if (i.operands[0].name.text() != "D" || i.operands[0].type != type) continue;
+            if (rows <= 0 || rows % i.extent("i") != 0)
+                refuse(str("the number of rows of each iteration has to be a multiple of ",
+                           i.extent("i"), " that is known; it is ", extent_of(nest.rows)));
+            if (columns <= 0 || columns % i.extent("j") != 0) continue;
+            nest.instruction = i;
+            return;
+        }
+        if (is_of_threads || (threads == LoopKind::GPUWarpgroup && name == "wgmma"))
+            refuse(
+                str("the number of columns has to be a multiple of 8 that is known, up to 256 of "
+                    "wgmma, and its type that of the instruction's sums; it is ",
+                    extent_of(nest.columns), " of ", type));
+        if (!is_known) refuse_name(name);
+        const LoopKind wanted =
+            named[0].threads == 128 ? LoopKind::GPUWarpgroup : LoopKind::GPUWarp;
+        refuse(str("instructions ", name, " are run by the iterations of ",
+                   named[0].threads == 1 ? "gpu_threads" : traits_of(wanted).directive));
+    }
+    std::string extent_of(const IndexLoops &of) const {
+        std::string text;
+        for (const IndexLoops::Digit &d : of.digits())
+            text += str(text.empty() ? "" : " times ", simplify(scope.expand(d.loop->extent)));
+        return text;
+    }
+    [[noreturn]] void refuse_name(const std::string &name) const {
+        std::string all;
+        for (const std::string &known : instruction_names())
+            all += str(all.empty() ? "" : ", ", known);
+        refuse(str("there is no instruction ", name, "; the families are ", all));
     }
 
-    // Threads share out the iterations of these two loops, whatever the schedule says of them.
+    // Threads share out the iterations of these loops, whatever the schedule says of them.
     void check_races() const {
-        for (const For *loop : {nest.columns, nest.rows}) {
-            if (!loop->origin.is_reduction || is_free_of_races(*loop)) continue;
-            if (is_atomic && as_accumulation(*nest.stage)) continue;
-            refuse(str(
-                "its threads share out the ", loop_name(*loop), ", so that several of them may ",
-                "update one element of ", nest.stage->func, " at once; ",
-                is_atomic
-                    ? "atomic() is for one sum, product, minimum or maximum there; reduce what is "
-                      "stored elsewhere first, such as h(x, y) = f(x, y)"
-                    : "call atomic() before if the update is a sum, a product, a minimum or a "
-                      "maximum, or store what is in the Tile elsewhere first, such as h(x, y) = "
-                      "f(x, y), and reduce that"));
+        for (const IndexLoops *index : {&nest.columns, &nest.rows}) {
+            for (const IndexLoops::Digit &d : index->digits()) check_races(*d.loop);
         }
+    }
+    void check_races(const For &loop) const {
+        if (!loop.origin.is_reduction || is_free_of_races(loop)) return;
+        if (is_atomic && as_accumulation(*nest.stage)) return;
+        refuse(str("its threads share out the ", loop_name(loop), ", so that several of them may ",
+                   "update one element of ", nest.stage->func, " at once; ",
+                   is_atomic
+                       ? "atomic() is for one sum, product, minimum or maximum there; reduce what "
+                         "is stored elsewhere first, such as h(x, y) = f(x, y)"
+                       : "call atomic() before if the update is a sum, a product, a minimum or a "
+                         "maximum, or store what is in the Tile elsewhere first, such as h(x, y) = "
+                         "f(x, y), and reduce that"));
     }
     // Returns true if some coordinate of what is stored depends on this loop and on no other within
     // the warps, and the update reads the Func at that coordinate only.
@@ -182,7 +389,8 @@ private:
         return false;
     }
     [[noreturn]] void refuse(const std::string &why) const {
-        const Realize *tile = nest.elements.empty() ? tiles.begin()->second : nest.elements[0].tile;
+        const Realize *tile =
+            nest.elements.empty() ? tiles.begin()->second.storage : nest.elements[0].tile;
         refuse_nest(*tile, outermost, why);
     }
 
@@ -196,29 +404,11 @@ private:
 
 }  // namespace
 
-bool is_over_warps(const For &loop) {
-    return tensor_instruction_of_threads(loop.loop_kind) != nullptr;
-}
+bool is_over_warps(const For &loop) { return threads_of_warp(loop.loop_kind) != 0; }
 
 void refuse_nest(const Realize &tile, const For &nest, const std::string &why) {
     throw CompileError(nest.origin.kind_written, str("the ", loop_name(nest), ", which works on ",
                                                      tile.func, " in MemoryType::Tile: ", why));
-}
-
-TileDimensions tile_dimensions(const Realize &tile, const LetScope &around) {
-    std::vector<size_t> found;
-    for (size_t d = 0; d < tile.bounds.size(); d++) {
-        const Expr extent = simplify(remove_likely(around.expand(tile.bounds[d].extent)));
-        if (!is_const(extent, 1)) found.push_back(d);
-    }
-    if (tile.types.size() != 1 || found.size() != 2 || tile.types[0] != Float(32)) {
-        throw CompileError(
-            tile.storage.compute_written,
-            str("store_in of ", tile.func,
-                ": MemoryType::Tile holds one float32 value of two dimensions, columns and rows; "
-                "in others that it has there is one element"));
-    }
-    return {found[0], found[1]};
 }
 
 TileNest read_tile_nest(const Tiles &tiles, const For &outermost, const LetScope &around) {

@@ -1,24 +1,56 @@
 #pragma once
+#include "ir/instruction.h"
 #include "ir/nodes.h"
-#include "lower/gpu/tile_layout.h"
+#include "ir/substitute.h"
 #include "lower/loops/let_scope.h"
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace tessera::lower {
 
-// The Funcs in MemoryType::Tile whose storage is around a statement.
-using Tiles = std::unordered_map<Symbol, const ir::Realize *>;
-
-// The dimensions of a Tile in which it has more than one element are columns and rows, in this
-// order. Throws CompileError if there are not two of them.
-struct TileDimensions {
-    size_t columns, rows;
+// The Funcs in MemoryType::Tile whose storage is around a statement, with the dimensions that rows
+// and columns of instructions run along, and the name of the instruction, or the family, that
+// computes it. Empty: none does, and the layout is that of the first one that its threads can run.
+struct Tile {
+    const ir::Realize *storage = nullptr;
+    std::vector<size_t> columns = {}, rows = {};
+    std::string instruction = "";
 };
-TileDimensions tile_dimensions(const ir::Realize &tile, const LetScope &around);
+using Tiles = std::unordered_map<Symbol, Tile>;
+
+// Reads what the body of its storage says of a Tile. What a loop of a tensorized nest runs along
+// together with the innermost dimension are columns; without such a nest the two dimensions of more
+// than one element are columns and rows. Throws CompileError if there are others.
+Tile read_tile(const ir::Realize &storage, const LetScope &around);
 
 // Returns true if the loop is over warps or warpgroups, which run tensor instructions.
 bool is_over_warps(const ir::For &loop);
+
+// The loops of a nest that run over one index of an instruction, outermost first: of an index i the
+// innermost loop has the lowest digit.
+class IndexLoops {
+public:
+    void add(const ir::For &loop, int64_t iterations) { all.push_back({&loop, iterations}); }
+    bool empty() const { return all.empty(); }
+    bool contains(const ir::For &loop) const;
+    int64_t extent() const;
+    const ir::For &outermost() const { return *all.front().loop; }
+    const ir::For &innermost() const { return *all.back().loop; }
+
+    struct Digit {
+        const ir::For *loop;
+        int64_t iterations, stride = 1;
+    };
+    // Returns the loops with how far apart the indices of two iterations are.
+    std::vector<Digit> digits() const;
+    // Adds the values that the loops' variables have at an index.
+    void put_values(const ir::Expr &index, ir::Substitution &to) const;
+
+private:
+    std::vector<Digit> all;
+};
 
 // Describes what a nest of loops over warps (or warpgroups) does with the Tiles that its stage
 // uses.
@@ -29,17 +61,20 @@ struct TileNest {
         std::vector<ir::Expr> at;
     };
 
-    const TensorInstructionInfo *instruction = nullptr;
+    ir::Instruction instruction;         // whose sums the Tile is
     std::vector<const ir::For *> warps;  // outermost first
-    const ir::For *rows = nullptr, *columns = nullptr, *sum = nullptr;
+    IndexLoops rows, columns, sum;
     const ir::Provide *stage = nullptr;
     std::vector<Element> elements;  // of each Tile, in the order in which they are met
-    bool is_tensorized = false;     // by an instruction
+    std::string tensorized;         // the name of the instruction that is asked for; empty: none
     bool is_store = false;          // of what is computed of the Tiles
 
     std::unordered_map<const ir::For *, int64_t> counts;  // iterations; 0 if they are not known
 
+    bool is_tensorized() const { return !tensorized.empty(); }
     int64_t count(const ir::For *loop) const { return counts.at(loop); }
+    // Returns where the elements lie: from i and j to (thread, register).
+    ir::Layout registers() const;
 };
 
 // Finds the parts of a nest whose outermost loop over warps is `outermost`. Throws CompileError, at

@@ -53,6 +53,21 @@ TEST_SUITE("copies ahead") {
         CHECK(refusal({}) == "");
         CHECK(refusal({}, By::Tiles) == "");
     }
+    TEST_CASE("operands of instructions lie in panels; what threads read lies row by row") {
+        const auto layout = [](const char *extents, const char *reads) {
+            const Stmt s = parse_stmt(str("realize s: {float16} in GPUShared async copies 3 over ",
+                                          extents, "\n", reads, "g(0) = 1.0"));
+            return str(layout_of_ring(*s.as<Realize>()));
+        };
+        const char *const operand = "machine_op tensor(address_of(s(0, 0, 0):float16)): ";
+        CHECK(layout("[0, +128], [0, +8], [0, +3]", operand) ==
+              "d0:128 d1:8 d2:3 -> byte^128(d0%64*2 + d1*128 + d0/64*1024 + d2*2048)");
+        CHECK(layout("[0, +32], [0, +min(n, 8)], [0, +3]", operand) ==
+              "d0:32 d1:8 d2:3 -> byte^64(d0*2 + d1*64 + d2*512)");
+        CHECK(layout("[0, +32], [0, +n], [0, +3]", operand) == str(Layout()));
+        CHECK(layout("[0, +128], [0, +8], [0, +3]", "g(1) = float32(s(0, 0, 0):float16)\n") ==
+              str(Layout()));
+    }
     TEST_CASE("storage in another order, threads within the copy, and more than a copy") {
         CHECK(says(
             refusal({.storage = "order 0 align 72, 1, 2 copies 3 over [0, +64], [0, +8], [0, +3]"}),

@@ -68,9 +68,9 @@ TEST_SUITE("tensor tiles") {
         const std::string narrow = std::string(cleared) +
                                    "    gpu_warp for v in [0, +4) of g v:\n"
                                    "        for q in [0, +16) of g q:\n"
-                                   "            for p in [b*16, +8) of g p:\n"
+                                   "            for p in [b*16, +4) of g p:\n"
                                    "                g(p, q) = f(p, v*16 + q):float32\n";
-        CHECK(contains(refusal(share_tiles, narrow), "multiple of 16"));
+        CHECK(contains(refusal(share_tiles, narrow), "multiple of 8"));
     }
     TEST_CASE("who uses a Tile outside of warps, or two elements at a time, is refused") {
         CHECK(contains(
@@ -135,8 +135,8 @@ TEST_SUITE("tensor tiles") {
         std::string deep = batch;
         deep.replace(deep.find("[b, +1]"), 7, "[b, +2]");
         CHECK(contains(refusal(share_tiles, deep),
-                       "MemoryType::Tile holds one float32 value of two dimensions, columns and "
-                       "rows; in others that it has there is one element"));
+                       "MemoryType::Tile holds one value of two dimensions, columns and rows, or "
+                       "those that the loops of a tensorized stage run along; in others"));
     }
     TEST_CASE("threads that would update one element at once are refused, unless atomically") {
         const auto reduced = [](const char *update) {
@@ -210,8 +210,9 @@ TEST_SUITE("tensor tiles") {
         const auto beside = [](const char *threads) {
             return str("gpu_block for b in [0, +m):\n    gpu_thread for t in [0, +", threads,
                        "): h[t] = 1.0\n    gpu_thread for lane in [0, +32):\n"
-                       "        machine_op mma(16, 16, 16, 1, 1, 0, 0, 0, "
-                       "address_of(g[lane]:float32), address_of(a[lane]:float16), "
+                       "        machine_op tensor(\"mma.m16n8k16.f32.f16\", 16, 16, 16, "
+                       "\"rows along k\", \"rows along k\", address_of(g[lane]:float32), "
+                       "address_of(a[lane]:float16), "
                        "address_of(a[lane])): g[lane] = 2.0\n");
         };
         CHECK(contains(refusal(canonical_kernels, beside("n")),
@@ -227,11 +228,13 @@ TEST_SUITE("tensor tiles") {
         std::string nest = ahead;
         const std::string use =
             "            gpu_thread for t in [0, +32): g(t) = s(t, 3, k % 3):float16\n";
-        const std::string sum = "            gpu_thread for t in [0, +128):\n"
-                                "                machine_op wgmma(64, 8, 16, 1, 1, 0, 0, 0, "
-                                "address_of(f(0):float32), address_of(s(t, 0, k % 3):float16), "
-                                "address_of(s(t, 1, k % 3):float16)):\n"
-                                "                    f(0) = f(0):float32 + 1.0\n";
+        const std::string sum =
+            "            gpu_thread for t in [0, +128):\n"
+            "                machine_op tensor(\"wgmma.m64n8k16.f32.f16\", 64, 8, "
+            "16, \"panels along k\", \"panels along k\", "
+            "address_of(f(0):float32), address_of(s(t, 0, k % 3):float16), "
+            "address_of(s(t, 1, k % 3):float16)):\n"
+            "                    f(0) = f(0):float32 + 1.0\n";
         const std::string read = "            gpu_thread for t in [0, +128): h(t) = f(0):float32\n";
         nest.replace(nest.find(use), use.size(), sum + read);
         const std::string begin = "gpu_block for b in [0, +n):\n";
