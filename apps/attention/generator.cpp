@@ -1,3 +1,4 @@
+#include "attention/online.h"
 #include "attention/pipeline.h"
 
 #include <tessera_generator.h>
@@ -9,19 +10,32 @@ namespace {
 class AttentionGenerator : public Generator<AttentionGenerator> {
 public:
     GeneratorParam<int> size{"size", 64, 1, 1024};  // of a query, a key and a value
+    GeneratorParam<bool> online{"online", false};   // no row of scores is ever stored
+    GeneratorParam<bool> causal{"causal", false};   // a query sees no later keys; only if online
+    GeneratorParam<int> group{"group", 1, 1, 64};   // heads of queries for one of keys; the same
     Input<Buffer<float, 3>> query{"query"};
     Input<Buffer<float, 3>> key{"key"};
     Input<Buffer<float, 3>> value{"value"};
     Output<Buffer<float, 3>> output{"output"};
 
     void generate() override {
-        Attention attention(query, key, value, size, key.dim(1).extent());
-        output = attention.output;
-        if (!using_autoscheduler()) attention.schedule(get_target());
+        const Expr count = key.dim(1).extent();
+        if (online) {
+            define(OnlineAttention(query, key, value, {size, group, causal}, count));
+        } else {
+            define(Attention(query, key, value, size, count));
+        }
         for (auto *input : {&query, &key, &value}) {
             input->set_estimates({{0, size}, {0, 512}, {0, 8}});
         }
         output.set_estimates({{0, size}, {0, 512}, {0, 8}});
+    }
+
+private:
+    template<typename Pipeline>
+    void define(Pipeline attention) {
+        output = attention.output;
+        if (!using_autoscheduler()) attention.schedule(get_target());
     }
 };
 

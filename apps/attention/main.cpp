@@ -5,6 +5,7 @@
 #include "common/run.h"
 
 #include <cmath>
+#include <string_view>
 
 using namespace tessera::apps;
 
@@ -30,14 +31,18 @@ void run(const Options &options) {
     narrow.width = size;
     Image<float> picture = load_picture<float>(narrow, 3), features = distinct(picture);
     Image<float> result(size, picture.height(), 3);
-    Times times = run_timed({"attention"},
-                            {as_buffer(features, 3), as_buffer(features, 3), as_buffer(picture, 3),
-                             as_buffer(result, 3)},
-                            options);
-    const double work = 4.0 * picture.height() * double(result.size());
-    std::printf("attention: %.1f GFLOP/s\n", work / times.best / 1e6);
-    if (options.check) {
-        check_close(result, attention_reference(features, features, picture), {1e-5, 1e-5});
+    for (const char *params : {"online=true causal=true", "online=true", ""}) {
+        const bool causal = std::string_view(params).ends_with("causal=true");
+        Times times = run_timed({"attention", params},
+                                {as_buffer(features, 3), as_buffer(features, 3),
+                                 as_buffer(picture, 3), as_buffer(result, 3)},
+                                options);
+        const double work = (causal ? 2.0 : 4.0) * picture.height() * double(result.size());
+        std::printf("attention %s: %.1f GFLOP/s\n", params, work / times.best / 1e6);
+        if (options.check) {
+            check_close(result, attention_reference(features, features, picture, causal),
+                        {1e-5, 1e-5});
+        }
     }
     save_picture(resized(result, options.width, result.height()), options);
 }

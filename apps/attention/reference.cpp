@@ -6,9 +6,11 @@ namespace tessera::apps {
 
 namespace {
 
-std::vector<double> scores(const Image<float> &query, const Image<float> &key, int row, int c) {
-    std::vector<double> products(size_t(key.height()));
-    for (int k = 0; k < key.height(); k++) {
+// Of the first `count` keys.
+std::vector<double> scores(const Image<float> &query, const Image<float> &key, int count, int row,
+                           int c) {
+    std::vector<double> products(static_cast<size_t>(count));
+    for (int k = 0; k < count; k++) {
         for (int d = 0; d < key.width(); d++) {
             products[size_t(k)] += double(query(d, row, c)) * double(key(d, k, c));
         }
@@ -20,14 +22,16 @@ std::vector<double> scores(const Image<float> &query, const Image<float> &key, i
 }  // namespace
 
 Image<float> attention_reference(const Image<float> &query, const Image<float> &key,
-                                 const Image<float> &value) {
+                                 const Image<float> &value, bool causal) {
     Image<float> result(value.width(), query.height(), query.channels());
     for (int c = 0; c < query.channels(); c++) {
         for (int row = 0; row < query.height(); row++) {
-            std::vector<double> weights = scores(query, key, row, c), sums(size_t(value.width()));
+            const int count = causal ? row + 1 : key.height();
+            std::vector<double> weights = scores(query, key, count, row, c),
+                                sums(size_t(value.width()));
             const double largest = *std::max_element(weights.begin(), weights.end());
             double total = 0;
-            for (int k = 0; k < key.height(); k++) {
+            for (int k = 0; k < count; k++) {
                 const double weight = std::exp(weights[size_t(k)] - largest);
                 total += weight;
                 for (int d = 0; d < value.width(); d++) {

@@ -252,6 +252,7 @@ void bind_cache(nb::module_ &m);
 void bind_params(nb::module_ &m);
 void bind_parameter(nb::module_ &m);
 void bind_stage(nb::module_ &m);
+void bind_mapping(nb::module_ &m);
 void bind_loop_level(nb::module_ &m);
 void bind_func_refs(nb::module_ &m);
 void bind_func(nb::module_ &m);

@@ -77,12 +77,15 @@ void bind_language_enums(nb::module_ &m) {
         using I = TensorInstruction;
         nb::class_<I> c(m, "TensorInstruction", docs::enums::TensorInstruction);
         c.def(nb::init<std::string>(), "name"_a)
-            .def_prop_ro("name", &I::name)
+            .def_prop_ro("name", &I::name, docs::enums::TensorInstruction_name)
             .def("__eq__", [](const I &a, const I &b) { return a == b; })
             .def("__hash__", [](const I &i) { return std::hash<std::string>()(i.name()); })
             .def("__repr__", [](const I &i) { return str("TensorInstruction('", i.name(), "')"); });
-        c.attr("MMA") = I::MMA;
-        c.attr("WGMMA") = I::WGMMA;
+        // Made anew each time: a type that held its own objects would never be freed.
+        c.def_prop_ro_static(
+            "MMA", [](nb::handle) { return I::MMA; }, docs::enums::TensorInstruction_mma);
+        c.def_prop_ro_static(
+            "WGMMA", [](nb::handle) { return I::WGMMA; }, docs::enums::TensorInstruction_wgmma);
     }
     {
         using E = NameMangling;

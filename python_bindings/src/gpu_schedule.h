@@ -174,10 +174,13 @@ template<typename C> void define_gpu_directives(nb::class_<C> &c) {
         .def(
             "tensorize",
             [](C &s, nb::args loops, const TensorInstruction &instruction) -> C & {
+                if (loops.size() == 1 && nb::isinstance<Mapping>(loops[0]))
+                    return s.tensorize(nb::cast<const Mapping &>(loops[0]), instruction, here());
                 const std::vector<VarOrRVar> v = to_loops(loops);
                 if (v.size() == 1) return s.tensorize(v[0], instruction, here());
                 if (v.size() == 3) return s.tensorize(v[0], v[1], v[2], instruction, here());
-                throw nb::type_error("tensorize takes columns, rows and sum, or one of them");
+                throw nb::type_error(
+                    "tensorize takes columns, rows and sum, one of them, or a map() of loops");
             },
             "loops"_a, "instruction"_a, same, docs::gpu::tensorize);
 }

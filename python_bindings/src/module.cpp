@@ -27,6 +27,7 @@ NB_MODULE(_tessera, m) {
     bind_pipeline(m);
     bind_modules(m);
     bind_loop_level(m);
+    bind_mapping(m);
     bind_stage(m);
     bind_func_refs(m);
     bind_extern(m);

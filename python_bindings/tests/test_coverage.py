@@ -67,6 +67,8 @@ EXCEPTIONS = {
     "Absent": CPP,
     "LoopName": CPP,
     "Fetched": "a Func, an ImageParam or a Buffer is given as it is",
+    "LoopGroup": "a loop, or a list of loops, is given as it is",
+    "MappingOptions": "the arguments rule, fixed and either_order of possible_mappings()",
     "BoundaryConditions.Source": "a Func, an ImageParam, a Buffer or an array is given as it is",
     "CallableArgument": "numbers, Buffers and arrays are given as they are",
     "RealizationArg": "a Buffer, an array, or a list of these is given as it is",

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "interpret/statement_run.h"
+#include "ir/cpu_tensor.h"
 #include "ir/operators.h"
 #include <algorithm>
 
@@ -109,6 +110,7 @@ Tape &StatementRun::places_of(const MachineOp &s) {
 // Operations of the machine do what their bodies say, and tensor operations have to do the same by
 // their own meaning; those that copy have done it when they are waited for.
 void StatementRun::run_machine_op(const MachineOp &s) {
+    if (is_cpu_tensor(s)) return run_cpu_tensor(s);
     const Tape &places = places_of(s);
     switch (s.op) {
     case MachineOpKind::tensor: return run_tensor_operation(s, places);

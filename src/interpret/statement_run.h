@@ -114,6 +114,7 @@ struct SharedState {
     std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
     std::unordered_map<const ir::MachineOp *, std::unique_ptr<TensorPlan>> tensor_plans;
+    std::unordered_map<std::string, ir::Instruction> cpu_instructions;  // that were run
     std::unordered_map<const ir::MachineOp *, std::vector<PlacedAccess>> placed_accesses;
     // The statements to run at the end of lets: lower/finish/runtime_calls.h.
     std::unordered_map<const ir::StmtNode *, ir::Stmt> ends;
@@ -187,6 +188,7 @@ private:
     void run_fork(const ir::Fork &s);
     void run_invoke(const ir::Invoke &s);
     void run_machine_op(const ir::MachineOp &s);
+    void run_cpu_tensor(const ir::MachineOp &s);
     void run_tensor_operation(const ir::MachineOp &s, const Tape &places);
     void begin_sums(const MemoryRef &accumulators, const std::vector<Held> &results);
     void go_on_with_sums(const Memory &accumulators);

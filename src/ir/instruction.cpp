@@ -84,7 +84,9 @@ void verify(const Instruction &instruction) {
         std::vector<std::string> outputs;
         for (const LayoutOutput &output : o.layout.outputs) outputs.push_back(output.name);
         if (outputs != wanted) refuse("has another kind of place");
-        const bool is_by_threads = o.place != OperandPlace::Memory;
+        const bool is_by_threads =
+            o.place == OperandPlace::Registers ||
+            (o.place == OperandPlace::MemoryOfRows && instruction.threads > 1);
         if (is_by_threads && o.layout.outputs[0].extent() > instruction.threads)
             refuse(str("is of more than ", instruction.threads, " threads"));
         if (!is_injective(o.layout)) refuse("has two elements in one place");

@@ -27,8 +27,8 @@ struct InstructionOperand {
 // operands address, whatever the program believes to be there; the compiler finds in it what the
 // instruction can compute. (Ikarashi et al., Exo, PLDI 2022, describe instructions in this way.)
 struct Instruction {
-    std::string name;    // such as mma.m16n8k16.f32.f16
-    std::string family;  // such as mma
+    std::string name = "";    // such as mma.m16n8k16.f32.f16
+    std::string family = "";  // such as mma
     int threads = 1;
     bool is_asynchronous = false;  // its results are there after a wait
     bool rounds_operands = false;  // it computes with fewer bits than its operands have

@@ -338,9 +338,9 @@ Layout panel_layout(std::span<const int64_t> extents, int64_t element_bytes) {
         if (extent > 1) byte.digits.push_back({d, divisor, extent, stride});
         stride *= extent;
     };
-    if (extents.size() > 1) add(1, 1, extents[1]);
+    for (size_t d = 1; d + 1 < extents.size(); d++) add(d, 1, extents[d]);
     add(0, panel, row / panel);
-    for (size_t d = 2; d < extents.size(); d++) add(d, 1, extents[d]);
+    if (extents.size() > 1) add(extents.size() - 1, 1, extents.back());
     layout.outputs.push_back(std::move(byte));
     return layout;
 }

@@ -118,11 +118,11 @@ Layout compose(const Layout &outer, const Layout &inner);
 //     =   i:4 j:4 -> thread(i%2) register(i/2*4 + j/2*2 + j%2)
 Layout tiled(const Layout &tile, std::span<const int64_t> extents, std::string_view output);
 
-// Returns the layout in memory of elements of so many bytes in panels, from d0, d1, ... to a byte:
-// rows along d0 of more than 128 bytes are cut into panels of 128 bytes, which lie one after the
-// other, each with all its rows along d1; further coordinates come after these. Rows are swizzled
-// as far as slots above one another would be in one bank. Throws InternalError if panels do not
-// divide a row.
+// Returns the layout in memory of elements of so many bytes in panels, from d0, d1, ... to a byte.
+// Rows along d0 of more than 128 bytes are cut into panels of 128 bytes, which lie one after the
+// other, each with all its rows, which are numbered by the coordinates up to the last; that one
+// comes after these. Rows are swizzled as far as slots above one another would be in one bank.
+// Throws InternalError if panels do not divide a row.
 //
 //     {128, 64, 3}, 2   ->   d0:128 d1:64 d2:3 -> byte^128(d0%64*2 + d1*128 + d0/64*8192 +
 //                                                          d2*16384)

@@ -1,5 +1,6 @@
 #include "ir/tensor_operation.h"
 #include "base/error.h"
+#include "ir/cpu_tensor.h"
 #include "ir/operators.h"
 #include <algorithm>
 #include <array>
@@ -106,6 +107,7 @@ bool may_be(const TensorOperation &t, const TensorOperand &o, const char *name) 
 }  // namespace
 
 std::string fault_of(const MachineOp &op) {
+    if (is_cpu_tensor(op)) return fault_of_cpu_tensor(op);
     const auto t = without_places(op.operands);
     if (!t)
         return "a tensor operation has the name of an instruction, three extents and where its "

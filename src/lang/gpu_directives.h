@@ -1,26 +1,13 @@
 #pragma once
 #include "base/target.h"
 #include "lang/location.h"
+#include "lang/mapping.h"
 #include "lang/rdom.h"
+#include "lang/tensor_instruction.h"
 #include "program/apply.h"
 #include <vector>
 
 namespace tessera {
-
-// Names an instruction, or a family of which the one is taken that fits the types. MMA: mma.sync,
-// of one warp, from capability 8.0 on; WGMMA: wgmma, of a warpgroup, of capability 9.0.
-class TensorInstruction {
-public:
-    explicit TensorInstruction(std::string name) : its_name(std::move(name)) {}
-    const std::string &name() const { return its_name; }
-    bool operator==(const TensorInstruction &) const = default;
-
-    static const TensorInstruction MMA, WGMMA;
-
-private:
-    std::string its_name;
-};
-inline const TensorInstruction TensorInstruction::MMA{"mma"}, TensorInstruction::WGMMA{"wgmma"};
 
 // An order of the blocks of a kernel: see gpu_order.
 struct GPUOrder {
@@ -129,6 +116,13 @@ public:
     // One of these loops.
     Self &tensorize(V loop, const TensorInstruction &instruction, Location at = Here::current()) {
         detail::tensorize(self().scheduled(at), {loop}, instruction, at);
+        return self();
+    }
+    // The loops of each group are fused, and these become the loops of the instruction, with all
+    // other loops around: tensorize(map({n, p, q}, {k}, {c, r, s}), TensorInstruction::MMA).
+    Self &tensorize(const Mapping &mapping, const TensorInstruction &instruction,
+                    Location at = Here::current()) {
+        detail::tensorize(self().scheduled(at), mapping, instruction, at);
         return self();
     }
     // The order in which the blocks of two loops are begun: gpu_order(grouped(16)).

@@ -7,6 +7,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/entry_checks.h"
 #include "lower/checks/touched_ranges.h"
+#include "lower/cpu/tensorize_cpu.h"
 #include "lower/finish/align_accesses.h"
 #include "lower/finish/inject_profiling.h"
 #include "lower/finish/inject_tracing.h"
@@ -60,6 +61,7 @@
 #include "lower/program_context.h"
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/storage/flatten_storage.h"
+#include "lower/storage/fold_scans.h"
 #include "lower/storage/fold_storage.h"
 #include "lower/storage/fork_async.h"
 #include "lower/storage/free_early.h"
@@ -113,12 +115,14 @@ constexpr Pass all_passes[] = {
     {"check gpu loops", check_gpu_loops},
     {"fold storage", fold_storage},  // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
+    {"fold scans", fold_scans},  // after sliding: what an iteration computes is only what is new
     {"simplify kernels", simplify_kernels},
     {"hoist rings", hoist_rings},
     {"ring buffers", add_ring_buffers},
     {"skip stages", skip_stages},  // after sliding: what a stage reads is final
     {"order blocks", order_blocks},
     {"drop unit dimensions", drop_unit_dimensions},
+    {"tensorize cpu", tensorize_cpu},  // before sharing, which is for the Tiles of warps
     {"share tiles", share_tiles},
     {"pipeline copies", pipeline_copies},  // after sharing: the threads are there
     {"fork async", fork_async},  // after folding, which decides whether threads take turns

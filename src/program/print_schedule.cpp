@@ -345,6 +345,18 @@ void SchedulePrinter::find_reduction_names(const FunctionContents &f, int stage)
             if (reduction.count(rename->new_name)) reduction.insert(rename->old);
         }
     }
+    // A loop that is fused again is none of those that are left.
+    for (const ReductionVariable &v : f.stages[size_t(stage)]->reduction) reduction.insert(v.var);
+    for (const auto &w : schedule.directives) {
+        if (const auto *split = std::get_if<Split>(&w.directive)) {
+            if (reduction.count(split->old)) reduction.insert({split->outer, split->inner});
+        } else if (const auto *fuse = std::get_if<Fuse>(&w.directive)) {
+            if (reduction.count(fuse->inner) || reduction.count(fuse->outer))
+                reduction.insert(fuse->fused);
+        } else if (const auto *rename = std::get_if<Rename>(&w.directive)) {
+            if (reduction.count(rename->old)) reduction.insert(rename->new_name);
+        }
+    }
 }
 
 void SchedulePrinter::print(const FunctionContents &f, const StageStep &s) {

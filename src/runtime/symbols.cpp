@@ -1,4 +1,5 @@
 #include "runtime/symbols.h"
+#include "runtime/amx.h"
 #include "runtime/half_libcalls.h"
 #include "runtime/tessera_runtime_cuda.h"
 
@@ -14,6 +15,7 @@ template<typename F> RuntimeSymbol symbol(const char *name, F *function) {
 
 const RuntimeSymbol symbols[] = {
     ROW(tessera_error),
+    ROW(tessera_request_amx),
     ROW(tessera_set_error_handler),
     ROW(tessera_error_bad_type),
     ROW(tessera_error_bad_dimensions),

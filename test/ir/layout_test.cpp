@@ -2,8 +2,8 @@
 #include "ir/layout.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include <doctest/doctest.h>
 #include <array>
+#include <doctest/doctest.h>
 #include <random>
 #include <set>
 
@@ -101,9 +101,10 @@ TEST_SUITE("layouts") {
         CHECK(panels({128, 64, 3}, 2) == "d0:128 d1:64 d2:3 -> byte^128(d0%64*2 + d1*128 + "
                                          "d0/64*8192 + d2*16384)");
         CHECK(panels({32, 8, 2}, 2) == "d0:32 d1:8 d2:2 -> byte^64(d0*2 + d1*64 + d2*512)");
-        CHECK(panels({48, 8}, 2) == "d0:48 d1:8 -> byte^32(d0*2 + d1*96)");
-        CHECK(panels({40, 8}, 2) == "d0:40 d1:8 -> byte(d0*2 + d1*80)");
-        CHECK(panels({64, 4}, 4) == "d0:64 d1:4 -> byte^128(d0%32*4 + d1*128 + d0/32*512)");
+        CHECK(panels({48, 8, 1}, 2) == "d0:48 d1:8 d2:1 -> byte^32(d0*2 + d1*96)");
+        CHECK(panels({40, 8, 1}, 2) == "d0:40 d1:8 d2:1 -> byte(d0*2 + d1*80)");
+        CHECK(panels({64, 4, 2, 3}, 4) == "d0:64 d1:4 d2:2 d3:3 -> byte^128(d0%32*4 + d1*128 + "
+                                          "d2*512 + d0/32*1024 + d3*2048)");
         CHECK_THROWS_AS(panels({96, 8}, 2), InternalError);
         const Layout layout = panel_layout(std::array<int64_t, 3>{128, 64, 3}, 2);
         CHECK(neighbours(layout.outputs[0], 0, 2) == 64);
@@ -113,7 +114,7 @@ TEST_SUITE("layouts") {
     }
     TEST_CASE("of rows of 16-byte slots keep eight slots above one another in different banks") {
         for (int64_t row = 8; row <= 64; row += 8) {
-            const Layout layout = panel_layout(std::array<int64_t, 2>{row, 64}, 2);
+            const Layout layout = panel_layout(std::array<int64_t, 3>{row, 64, 1}, 2);
             for (int64_t first = 0; first < 64; first += 8) {
                 for (int64_t k = 0; k < row; k += 8) {
                     std::set<int64_t> slots;

@@ -287,6 +287,22 @@ Pipeline tensor_cores(bool scheduled) {
     return Pipeline(out);
 }
 
+// Loops of a reduction that are fused twice, and moved.
+Pipeline mappings(bool scheduled) {
+    ImageParam in(Float(16), 4, "in"), weights(Float(16), 4, "weights");
+    Func conv("conv"), out("out");
+    RDom r({{0, 3}, {0, 3}, {0, 8}}, "r");
+    conv(x, y, t, u) +=
+        cast<float>(in(x + r.x, y + r.y, r.z, u)) * cast<float>(weights(r.x, r.y, r.z, t));
+    out(x, y, t, u) = conv(x, y, t, u);
+    if (!scheduled) return Pipeline(out);
+    const RVar rows("rows"), columns("columns"), channels("channels");
+    Stage update = conv.compute_root().update();
+    update.rename(r.x, columns).rename(r.y, rows).rename(r.z, channels);
+    update.tensorize(map({u, x}, {t}, {channels, rows, columns}), TensorInstruction::MMA);
+    return Pipeline(out);
+}
+
 // Names that are no names of C++, or that are there twice.
 Pipeline names(bool scheduled) {
     Func first("int"), second("int"), third("x"), named_like_a_var("out");
@@ -345,6 +361,7 @@ const std::vector<Case> &all() {
         {"several_outputs", several_outputs},
         {"copies", copies},
         {"tensor_cores", tensor_cores},
+        {"mappings", mappings},
         {"copied_buffers", copied_buffers},
         {"clusters", clusters},
     };

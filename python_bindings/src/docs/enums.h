@@ -51,10 +51,32 @@ produce f:
             f(...) = ...
 )doc";
 
-inline constexpr char TensorInstruction[] = R"doc(Names the instructions of tensor cores.
+inline constexpr char TensorInstruction[] =
+    R"doc(Names an instruction, or a family of which the one is taken that fits the types.
 
->>> [instruction.name for instruction in ts.TensorInstruction]
-['MMA', 'WGMMA']
+>>> ts.TensorInstruction("mma") == ts.TensorInstruction.MMA
+True
+)doc";
+
+inline constexpr char TensorInstruction_name[] =
+    R"doc(Is the name of the instruction or of the family.
+
+>>> ts.TensorInstruction.WGMMA.name
+'wgmma'
+)doc";
+
+inline constexpr char TensorInstruction_mma[] =
+    R"doc(Is the family mma.sync, of one warp, from capability 8.0 on.
+
+>>> ts.TensorInstruction.MMA
+TensorInstruction('mma')
+)doc";
+
+inline constexpr char TensorInstruction_wgmma[] =
+    R"doc(Is the family wgmma, of a warpgroup, of capability 9.0.
+
+>>> ts.TensorInstruction.WGMMA
+TensorInstruction('wgmma')
 )doc";
 
 inline constexpr char NameMangling[] = R"doc(Says how linkers know a function.

@@ -150,7 +150,7 @@ inline constexpr char persistent[] =
 inline constexpr char tensorize[] =
     R"doc(Makes these loops of a product of matrices instructions of tensor cores.
 
-The loops are columns, rows and the sum, or one of them; `instruction` is a TensorInstruction.
+The loops are columns, rows and the sum, one of them, or what map() returns; `instruction` is a TensorInstruction.
 
 >>> A, B = ts.ImageParam(ts.Float(16), 2, "A"), ts.ImageParam(ts.Float(16), 2, "B")
 >>> k, product = ts.RDom([(0, 64)], "k"), ts.Func("product")

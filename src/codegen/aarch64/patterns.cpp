@@ -23,6 +23,7 @@ public:
     Value *intrinsic(const IntrinsicCall &call) override;
     Value *shift(Value *v, Value *count, Type t, const Shift &how) override;
     Value *fast_inverse(Value *x, int lanes, bool of_root) override;
+    Value *multiply(const CpuInstruction &row, Value *sums, Value *a, Value *c) override;
 
 private:
     Value *lane_by_lane(const IntrinsicCall &c, const Pair &op);
@@ -222,6 +223,26 @@ Value *AArch64Patterns::reduce_neighbours(ReduceOp op, Value *v, Type element, i
                             });
     }
     return reduce_lanes(op, v, element, lanes);
+}
+
+Value *AArch64Patterns::multiply(const CpuInstruction &row, Value *sums, Value *a, Value *c) {
+    struct Row {
+        const char *mnemonic;
+        I::ID op;
+    };
+    constexpr Row rows[] = {{"sdot", I::aarch64_neon_sdot},    {"udot", I::aarch64_neon_udot},
+                            {"usdot", I::aarch64_neon_usdot},  {"smmla", I::aarch64_neon_smmla},
+                            {"ummla", I::aarch64_neon_ummla},  {"usmmla", I::aarch64_neon_usmmla},
+                            {"bfmmla", I::aarch64_neon_bfmmla}};
+    for (const Row &r : rows) {
+        if (row.mnemonic != r.mnemonic) continue;
+        std::vector<llvm::Type *> overloads = {
+            sums->getType(), llvm::FixedVectorType::get(b.getInt8Ty(), register_bytes)};
+        if (r.op == I::aarch64_neon_bfmmla) overloads.clear();
+        return machine_call(r.op, {sums, row.is_swapped ? c : a, row.is_swapped ? a : c},
+                            overloads);
+    }
+    return nullptr;
 }
 
 std::unique_ptr<Patterns> aarch64_patterns(Emitter &emitter) {

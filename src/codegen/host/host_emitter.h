@@ -1,6 +1,7 @@
 #pragma once
 #include "codegen/llvm/emitter.h"
 #include "codegen/nvptx/device_image.h"
+#include "ir/cpu_tensor.h"
 #include "ir/module.h"
 #include <unordered_set>
 
@@ -29,7 +30,13 @@ struct OwnedMemory {
     int place = -1;            // the growing place that it occupies
 };
 
+// Registers that hold the sums of a Tile: variables, or tile registers if there are none.
+struct HeldTile {
+    std::vector<llvm::AllocaInst *> sums;
+};
+
 struct HostFunction : FunctionState {
+    const HeldTile *held = nullptr;  // around the statement that is being written
     Value *user_context = nullptr;
     Value *task_parent = nullptr;
     std::vector<Cleanup> cleanups;
@@ -43,7 +50,7 @@ struct HostFunction : FunctionState {
 //   interface.cpp   what callers of a function see   function.cpp  functions, errors and clean-up
 //   heap.cpp        storage on the heap              buffers.cpp   the runtime's structs
 //   parallel.cpp    closures, loops, tasks           runtime.cpp   calls of C functions, texts
-//   launch.cpp      launches of kernels
+//   launch.cpp      launches of kernels          tensor.cpp    instructions that multiply matrices
 class HostEmitter final : public Emitter {
 public:
     HostEmitter(llvm::Module &module, const Target &target);
@@ -117,6 +124,20 @@ private:
     void acquire(const Acquire &node) override;
     void invoke(const Invoke &node) override;
     void run_locked(const Atomic &node, const Expr &index) override;
+
+    // tensor.cpp
+    void machine_op(const MachineOp &node) override;
+    void configure_tiles(const MachineOp &node);
+    void hold(const CpuTensorOperation &t, const Stmt &body);
+    void move_sums(const CpuTensorOperation &t, const HeldTile &tile, bool to_memory);
+    void set_to_zero(const CpuTensorOperation &t, const HeldTile &tile);
+    void multiply(const CpuTensorOperation &t, const HeldTile &tile);
+    void multiply_vectors(const CpuTensorOperation &t, const HeldTile &tile);
+    void multiply_tiles(const CpuTensorOperation &t);
+    HeldTile registers_for(const CpuTensorOperation &t);
+    Value *operand_vector(const InstructionOperand &operand, Value *place, Value *stride,
+                          int64_t bytes);
+    Value *row_stride(const Expr &row, const Expr &next);
 
     // launch.cpp
     void launch(const LoweredFunction &kernel, const Invoke &node);

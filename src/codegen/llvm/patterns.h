@@ -1,5 +1,7 @@
 #pragma once
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/tile_registers.h"
+#include "ir/cpu_instructions.h"
 #include <optional>
 
 namespace tessera::codegen {
@@ -38,6 +40,14 @@ public:
         return nullptr;
     }
 
+    // The sums of an instruction, to which it has added the product of its operands: vectors that
+    // are as wide as its registers.
+    virtual Value *multiply(const ir::CpuInstruction & /*row*/, Value * /*sums*/, Value * /*a*/,
+                            Value * /*b*/) {
+        return nullptr;
+    }
+    virtual std::unique_ptr<TileRegisters> tile_registers() { return nullptr; }
+
 protected:
     // The emitter's, for those that derive from this.
     Value *value(const Expr &e) { return emitter.value(e); }
@@ -60,6 +70,7 @@ protected:
     llvm::Type *register_type(Type t) { return emitter.register_type(t); }
     bool is_strict() const { return emitter.strict; }
 
+    llvm::Module &module() { return emitter.module; }
     // Calls an intrinsic of LLVM; operands are seen as the types it wants.
     Value *machine_call(llvm::Intrinsic::ID id, std::vector<Value *> args,
                         llvm::ArrayRef<llvm::Type *> overloads = {});

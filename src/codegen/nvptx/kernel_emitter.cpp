@@ -93,6 +93,14 @@ bool has_tensor_instructions(const LoweredFunction &kernel) {
     return any;
 }
 
+// Returns true if units of the machine beside the threads (wgmma) read memory of the block.
+bool is_read_by_units(const LoweredFunction &kernel) {
+    bool any = false;
+    for_each_node(kernel.body,
+                  [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::tensor_wait; });
+    return any;
+}
+
 // Returns the size in bytes of the largest storage that a thread has for itself.
 int64_t most_private_bytes(const LoweredFunction &kernel) {
     int64_t most = 0;
@@ -213,6 +221,7 @@ void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
     name = kernel.name;
     needs_all_threads = computes_together(kernel);
     has_clusters = blocks_of_cluster(kernel) > 0;
+    has_readers = is_read_by_units(kernel);
     if (may_report(kernel)) reports.add(name);
     llvm::Function *function = declare(kernel);
     begin_function(function, state);

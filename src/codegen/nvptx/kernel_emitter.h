@@ -82,6 +82,7 @@ private:
     KernelReports &reports;
     std::string name;  // of the kernel
     bool needs_all_threads = false, has_clusters = false;
+    bool has_readers = false;      // of what threads store for units of the machine
     Value *shared_used = nullptr;  // bytes of the block's memory that are taken
 };
 

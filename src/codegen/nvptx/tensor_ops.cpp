@@ -1,6 +1,7 @@
 #include "codegen/nvptx/kernel_emitter.h"
 #include "ir/operators.h"
 #include "ir/tensor_operation.h"
+#include "ir/visitor.h"
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
@@ -97,6 +98,8 @@ Value *KernelEmitter::asynchronous_call(const IntrinsicCall &c) {
         if (!has_async_copies) break;
         assembly(str("cp.async.wait_group ", constant(c.args[0]), ";"), "~{memory}", b.getVoidTy(),
                  {});
+        // Other units of the machine see what threads have copied and stored only after a fence.
+        if (has_readers) assembly("fence.proxy.async.shared::cta;", "~{memory}", b.getVoidTy(), {});
         break;
     case Intrinsic::barrier_init:
         with_barrier("mbarrier.init.shared.b64 [$0], 1;\n\tfence.mbarrier_init.release.cluster;");
@@ -132,11 +135,39 @@ void KernelEmitter::copy_tile(const MachineOp &node) {
              "r,l," + repeated("r", int64_t(rank) + 1) + "~{memory}", b.getVoidTy(), operands);
 }
 
+namespace {
+
+// The statement with the lets of its body around it; undefined if there are none, or if they load
+// what is there only on a condition.
+Stmt lets_first(const MachineOp &node) {
+    const auto *branch = node.body.as<IfThenElse>();
+    const auto *let = (branch ? branch->then_case : node.body).as<LetStmt>();
+    if (!let) return {};
+    bool loads = false;
+    for_each_node(let->value, [&](const Load &) { loads = true; });
+    if (branch && loads) return {};
+    const Stmt body = branch ? branch->with<&IfThenElse::then_case>(let->body) : let->body;
+    return let->with<&LetStmt::body>(node.with<&MachineOp::body>(body));
+}
+
+// A body that stores zeros where it does not copy.
+bool is_filled(const IfThenElse &branch) {
+    Stmt other = branch.else_case;
+    while (const auto *let = other.as<LetStmt>()) other = let->body;
+    const auto *store = other.as<Store>();
+    return store && is_zero(store->value);
+}
+
+}  // namespace
+
 // Elements that lie together, of 4, 8 or 16 bytes, if they are aligned; else they are copied now.
 void KernelEmitter::copy_async(const MachineOp &node) {
-    const auto *store = node.body.as<Store>();
+    if (const Stmt s = lets_first(node); s.defined()) return run(s);
+    const auto *branch = node.body.as<IfThenElse>();
+    const auto *store = (branch ? branch->then_case : node.body).as<Store>();
     const auto *load = store ? store->value.as<Load>() : nullptr;
-    const bool is_plain = load && !store->predicate.defined() && !load->predicate.defined();
+    const bool is_plain = load && !store->predicate.defined() && !load->predicate.defined() &&
+                          (!branch || is_filled(*branch));
     if (!has_async_copies || !is_plain) return run(node.body);
     const auto *to = store->index.as<Ramp>(), *from = load->index.as<Ramp>();
     const int64_t bytes = int64_t(load->type.bytes()) * load->type.lanes();
@@ -150,8 +181,13 @@ void KernelEmitter::copy_async(const MachineOp &node) {
     MemoScope forget(*this);
     Value *source = element_pointer(load->buffer, load->type, from ? from->base : load->index);
     Value *target = element_pointer(store->buffer, load->type, to ? to->base : store->index);
-    assembly(str("cp.async.", bytes == 16 ? "cg" : "ca", ".shared.global [$0], [$1], ", bytes, ";"),
-             "r,l,~{memory}", b.getVoidTy(), {b.CreatePtrToInt(target, b.getInt32Ty()), source});
+    std::vector<Value *> operands = {b.CreatePtrToInt(target, b.getInt32Ty()), source};
+    // The machine fills with zeros what it is not told to copy.
+    if (branch)
+        operands.push_back(b.CreateSelect(value(branch->condition), int32(bytes), int32(0)));
+    assembly(str("cp.async.", bytes == 16 ? "cg" : "ca", ".shared.global [$0], [$1], ", bytes,
+                 branch ? ", $2;" : ";"),
+             branch ? "r,l,r,~{memory}" : "r,l,~{memory}", b.getVoidTy(), operands);
 }
 
 // ---- Products of matrices ----

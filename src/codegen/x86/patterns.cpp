@@ -1,4 +1,5 @@
 #include "codegen/x86/patterns.h"
+#include "codegen/x86/amx.h"
 #include <llvm/IR/IntrinsicsX86.h>
 #include <numeric>
 
@@ -26,6 +27,8 @@ public:
     bool has_byte_tables() const override { return target.has_feature(Target::AVX512_Cannonlake); }
     Value *look_up(const std::vector<Value *> &registers, const Expr &index) override;
     Value *scale(Value *x, Value *n, int lanes) override;
+    Value *multiply(const CpuInstruction &row, Value *sums, Value *a, Value *c) override;
+    std::unique_ptr<TileRegisters> tile_registers() override { return amx_registers(module(), b); }
 
 private:
     Value *dot(const VectorReduce &node, const Expr &accumulator);
@@ -234,6 +237,27 @@ Value *X86Patterns::look_up(const std::vector<Value *> &registers, const Expr &i
 
 Value *X86Patterns::intrinsic(const IntrinsicCall &call) {
     return call.op == Intrinsic::rounding_mul_shift_right ? rounding_mul_shift(call) : nullptr;
+}
+
+Value *X86Patterns::multiply(const CpuInstruction &row, Value *sums, Value *a, Value *c) {
+    struct Row {
+        const char *mnemonic;
+        Widths op;
+    };
+    constexpr Row rows[] = {
+        {"vpdpbusd",
+         {I::x86_avx512_vpdpbusd_128, I::x86_avx512_vpdpbusd_256, I::x86_avx512_vpdpbusd_512}},
+        {"vpdpwssd",
+         {I::x86_avx512_vpdpwssd_128, I::x86_avx512_vpdpwssd_256, I::x86_avx512_vpdpwssd_512}},
+        {"vdpbf16ps",
+         {I::x86_avx512bf16_dpbf16ps_128, I::x86_avx512bf16_dpbf16ps_256,
+          I::x86_avx512bf16_dpbf16ps_512}}};
+    const int bytes = int(row.columns) * row.sum.bytes();
+    for (const Row &r : rows) {
+        if (row.mnemonic != r.mnemonic) continue;
+        return machine_call(r.op.of(bytes), {sums, row.is_swapped ? c : a, row.is_swapped ? a : c});
+    }
+    return nullptr;
 }
 
 std::unique_ptr<Patterns> x86_patterns(Emitter &emitter) {

@@ -2,6 +2,7 @@
 #include "algebra/prove.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/cpu/cpu_product.h"
 #include "lower/gpu/kernel_loops.h"
 #include <algorithm>
 #include <unordered_set>
@@ -257,6 +258,9 @@ void CheckGPULoops::check_memory(const Realize &r) const {
                                nest(str("store ", r.func))));
     }
     if ((!is_shared && !is_tile) || is_in_kernel()) return;
+    bool is_on_cpu = false;
+    for_each_node(r.body, [&](const For &loop) { is_on_cpu |= is_for_cpu_instruction(loop); });
+    if (is_tile && is_on_cpu) return;
     throw CompileError(r.storage.compute_written,
                        str("store_in of ", r.func, ": ", name_of(r.memory), " is ",
                            is_tile ? "in the registers" : "the memory",

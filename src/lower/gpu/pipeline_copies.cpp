@@ -165,14 +165,20 @@ private:
 // Rewrites a loop and its copies.
 class PipelineLoop {
 public:
-    PipelineLoop(const For &loop, LoopParts parts, bool is_repeated, const Realizations &storage)
-        : loop(loop), parts(std::move(parts)), is_repeated(is_repeated), storage(storage),
+    PipelineLoop(const For &loop, LoopParts parts, bool is_repeated, const Realizations &storage,
+                 const std::unordered_set<Symbol> &of_kernel)
+        : loop(loop), parts(std::move(parts)), is_repeated(is_repeated),
           accumulators(wgmma_accumulators(this->parts.rest)),
           slots(as_const_int(this->parts.copies.front().ring->storage.copies).value_or(0)) {
         check();
+        for (const LoopParts::Copy &c : this->parts.copies)
+            add(StagedCopy(*c.ring, c.stmt, storage), of_kernel);
     }
 
-    Stmt operator()() const { return accumulators.defined() ? by_tiles() : by_threads(); }
+    Stmt operator()() const {
+        if (!accumulators.defined()) return by_threads();
+        return of_threads.empty() ? by_tiles() : by_both();
+    }
 
 private:
     void check() const {
@@ -207,17 +213,27 @@ private:
         return IfThenElse::make(at < loop.extent, shifted);
     }
     Stmt before(const Stmt &copies, const Stmt &after_each) const {
+        return before(copies, after_each, ahead());
+    }
+    Stmt before(const Stmt &copies, const Stmt &after_each, int32_t iterations) const {
         const Symbol p = Symbol::fresh("ahead");
         const Stmt body = Block::make({begin(copies, Variable::make(Int(32), p)), after_each});
-        return For::make(p, 0, ahead(), LoopKind::Serial, Partition::Never, body);
+        return For::make(p, 0, iterations, LoopKind::Serial, Partition::Never, body);
+    }
+
+    // What the machine copies by itself counts its bytes; what threads do has a group each.
+    void add(const StagedCopy &copy, const std::unordered_set<Symbol> &of_kernel) {
+        if (accumulators.defined()) copy.check_rows_for_wgmma();
+        if (!accumulators.defined() || !copy.is_by_tiles(of_kernel)) {
+            of_threads.push_back(copy.by_threads(threads_of(parts.rest)));
+            return;
+        }
+        of_machine.push_back(copy.by_tiles(barrier(iteration() % int32_t(slots)), of_kernel));
+        bytes += copy.bytes();
     }
 
     Stmt by_threads() const {
-        std::vector<Stmt> all;
-        const ThreadLoops threads = threads_of(parts.rest);
-        for (const LoopParts::Copy &c : parts.copies)
-            all.push_back(StagedCopy(*c.ring, c.stmt, storage).by_threads(threads));
-        const Stmt copies = Block::make(all), commit = evaluate(Intrinsic::async_commit);
+        const Stmt copies = Block::make(of_threads), commit = evaluate(Intrinsic::async_commit);
         const Stmt body = Block::make(
             {evaluate(Intrinsic::async_wait, {ahead() - 1}), evaluate(Intrinsic::gpu_barrier),
              begin(copies, simplify(iteration() + ahead())), commit, parts.rest});
@@ -225,46 +241,70 @@ private:
         return Block::make({meet, before(copies, commit), loop.with<&For::body>(body)});
     }
 
-    Stmt by_tiles() const {
-        const Symbol full = Symbol::fresh("full");
-        const auto barrier = [&](const Expr &slot) {
-            return call(Handle(), Intrinsic::address_of,
-                        {Call::make(UInt(64), full, CallKind::Func, 0, {simplify(slot)})});
-        };
-        const Expr slot = iteration() % int32_t(slots);
-        std::vector<Stmt> all;
-        int64_t bytes = 0;
-        for (const LoopParts::Copy &c : parts.copies) {
-            const StagedCopy copy(*c.ring, c.stmt, storage);
-            all.push_back(copy.by_tiles(barrier(slot)));
-            bytes += copy.bytes();
-        }
-        const Stmt expect =
-            evaluate(Intrinsic::barrier_expect, {barrier(slot), Expr(int32_t(bytes))});
-        const Stmt copies = Block::make(expect, Block::make(all));
-        const Stmt body = Block::make(
-            {evaluate(Intrinsic::barrier_wait,
-                      {barrier(slot), simplify(iteration() / int32_t(slots) % 2)}),
-             parts.rest, evaluate(Intrinsic::tensor_wait, {1, accumulators}),
-             evaluate(Intrinsic::gpu_barrier), begin(copies, simplify(iteration() + ahead()))});
-        const Stmt s =
-            Block::make({of_all_slots(Intrinsic::barrier_init, barrier), before(copies, Stmt()),
-                         evaluate(Intrinsic::gpu_barrier), loop.with<&For::body>(body),
-                         evaluate(Intrinsic::tensor_wait, {0, accumulators}),
-                         is_repeated ? end(barrier) : Stmt()});
+    Expr barrier(const Expr &slot) const {
+        return call(Handle(), Intrinsic::address_of,
+                    {Call::make(UInt(64), full, CallKind::Func, 0, {simplify(slot)})});
+    }
+    Stmt copies_of_machine() const {
+        const Expr here = barrier(iteration() % int32_t(slots));
+        const Stmt expect = evaluate(Intrinsic::barrier_expect, {here, Expr(int32_t(bytes))});
+        return Block::make(expect, Block::make(of_machine));
+    }
+    Stmt wait_for_machine() const {
+        return evaluate(Intrinsic::barrier_wait, {barrier(iteration() % int32_t(slots)),
+                                                  simplify(iteration() / int32_t(slots) % 2)});
+    }
+    Stmt wait_for_sums(int32_t but) const {
+        return evaluate(Intrinsic::tensor_wait, {but, accumulators});
+    }
+    // The loop, if it has iterations: a path around it to the wait would move the sums meanwhile.
+    Stmt until_done(const Stmt &body) const {
+        const Stmt s = Block::make(loop.with<&For::body>(body), wait_for_sums(0));
+        return as_const_int(loop.extent) ? s : IfThenElse::make(0 < loop.extent, s);
+    }
+    // Around what uses the barriers.
+    Stmt with_barriers(const Stmt &s) const {
         StorageFacts facts;
         facts.is_pipelined = true;  // a place of a barrier is one to the end
         return Realize::make(full, {UInt(64)}, MemoryType::GPUShared, {{0, int32_t(slots)}}, {}, s,
                              facts);
     }
-    template<typename Barrier>
-    Stmt end(const Barrier &barrier) const {
-        return Block::make({evaluate(Intrinsic::gpu_barrier),
-                            of_all_slots(Intrinsic::barrier_end, barrier),
+
+    Stmt by_tiles() const {
+        const Stmt copies = copies_of_machine();
+        const Stmt body = Block::make({wait_for_machine(), parts.rest, wait_for_sums(1),
+                                       evaluate(Intrinsic::gpu_barrier),
+                                       begin(copies, simplify(iteration() + ahead()))});
+        return with_barriers(Block::make({of_all_slots(Intrinsic::barrier_init),
+                                          before(copies, Stmt()), evaluate(Intrinsic::gpu_barrier),
+                                          until_done(body), is_repeated ? end() : Stmt()}));
+    }
+    // Threads copy or compute for instructions wgmma, which go on in the next iteration if there
+    // are enough slots: what is begun then goes to the slot of the iteration before the last one.
+    Stmt by_both() const {
+        const bool goes_on = slots > 2;
+        const int32_t before_this = goes_on ? ahead() - 1 : ahead();
+        const bool has_tiles = !of_machine.empty();
+        const Stmt commit = evaluate(Intrinsic::async_commit);
+        const Stmt copies =
+            Block::make({has_tiles ? copies_of_machine() : Stmt(), Block::make(of_threads)});
+        const Stmt body = Block::make({has_tiles ? wait_for_machine() : Stmt(),
+                                       evaluate(Intrinsic::async_wait, {before_this - 1}),
+                                       evaluate(Intrinsic::gpu_barrier), parts.rest,
+                                       wait_for_sums(goes_on ? 1 : 0),
+                                       begin(copies, simplify(iteration() + before_this)), commit});
+        const Stmt meet = is_repeated ? evaluate(Intrinsic::gpu_barrier) : Stmt();
+        const Stmt s = Block::make({has_tiles ? of_all_slots(Intrinsic::barrier_init) : meet,
+                                    before(copies, commit, before_this),
+                                    has_tiles ? evaluate(Intrinsic::gpu_barrier) : Stmt(),
+                                    until_done(body), has_tiles && is_repeated ? end() : Stmt()});
+        return has_tiles ? with_barriers(s) : s;
+    }
+    Stmt end() const {
+        return Block::make({evaluate(Intrinsic::gpu_barrier), of_all_slots(Intrinsic::barrier_end),
                             evaluate(Intrinsic::gpu_barrier)});
     }
-    template<typename Barrier>
-    Stmt of_all_slots(Intrinsic op, const Barrier &barrier) const {
+    Stmt of_all_slots(Intrinsic op) const {
         const Symbol s = Symbol::fresh("slot");
         return For::make(s, 0, int32_t(slots), LoopKind::Serial, Partition::Never,
                          evaluate(op, {barrier(Variable::make(Int(32), s))}));
@@ -273,9 +313,11 @@ private:
     const For &loop;
     const LoopParts parts;
     const bool is_repeated;  // the block runs the loop several times
-    const Realizations &storage;
     const Expr accumulators;
     const int64_t slots;
+    const Symbol full = Symbol::fresh("full");  // the barriers
+    std::vector<Stmt> of_threads, of_machine;
+    int64_t bytes = 0;  // that the machine copies
 };
 
 // ---- Copies that are waited for where they are made ----
@@ -334,9 +376,10 @@ class PipelineCopies final : public Mutator {
         const Stmt body = (*this)(r.body);
         for_each_node(body, [&](const ProducerConsumer &p) {
             if (p.func != r.func || !p.is_producer) return;
-            bool any = false;
-            for_each_node(Stmt(&p), [&](const MachineOp &) { any = true; });
-            if (!any) refuse(r);
+            bool is_shared = false;
+            for_each_node(Stmt(&p), [&](const For &l) { is_shared |= is_over_threads(l); });
+            for_each_node(Stmt(&p), [&](const MachineOp &) { is_shared = true; });
+            if (!is_shared) refuse(r);
         });
         StorageFacts facts = r.storage;
         facts.is_async = facts.is_copy_shared = false;
@@ -358,6 +401,7 @@ class PipelineCopies final : public Mutator {
         if (traits_of(loop.loop_kind).gpu == GPULevel::Block) in_kernel = true;
         const bool is_loop = !is_const(simplify(loop.extent), 1);
         if (in_kernel && is_loop && traits_of(loop.loop_kind).gpu == GPULevel::None) serial_loops++;
+        if (in_kernel) names_of_kernel.insert(loop.name);
         Stmt s = Mutator::visit(loop);
         if (in_kernel && !rings.empty() && loop.loop_kind == LoopKind::Serial)
             s = pipelined(*s.as<For>(), outer > 0);
@@ -369,7 +413,11 @@ class PipelineCopies final : public Mutator {
         LoopParts parts = SplitBody(rings)(loop.body);
         if (parts.copies.empty()) return Stmt(&loop);
         for (const LoopParts::Copy &c : parts.copies) check_source(c);
-        return PipelineLoop(loop, std::move(parts), is_repeated, storage)();
+        return PipelineLoop(loop, std::move(parts), is_repeated, storage, names_of_kernel)();
+    }
+    Stmt visit(const LetStmt &let) override {
+        if (in_kernel) names_of_kernel.insert(let.name);
+        return Mutator::visit(let);
     }
 
     // Values that the kernel computes may not be there when their copy is begun.
@@ -385,7 +433,8 @@ class PipelineCopies final : public Mutator {
 
     Realizations storage;  // around
     std::unordered_map<Symbol, const Realize *> rings;
-    std::unordered_set<Symbol> of_kernel;  // Funcs whose storage is within one
+    std::unordered_set<Symbol> of_kernel;        // Funcs whose storage is within one
+    std::unordered_set<Symbol> names_of_kernel;  // loops and lets within one, so far
     bool in_kernel = false;
     int serial_loops = 0;
 };

@@ -22,19 +22,20 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 //                                                 begin the copy of k + n - 1
 //                                                 use slot k % n
 //
-// All threads of the block copy, 16 bytes at a time (copy_async). If instructions wgmma use the
-// copies, one thread has the machine copy boxes (copy_tile), and a barrier in memory counts their
-// bytes; the copy of k + n - 1 then comes after the use of k, whose instructions go on in the next
-// iteration.
+// All threads of the block copy, 16 bytes at a time (copy_async), or compute and store what is no
+// copy. If instructions wgmma use the copies, one thread has the machine copy boxes (copy_tile),
+// and a barrier in memory counts their bytes; the copy of k + n - 1 then comes after the use of k,
+// whose instructions go on in the next iteration. What is no box of a buffer is copied or computed
+// by all threads there, too, n - 2 iterations ahead.
 //
-// The layout of a buffer that is an operand of instructions is in panels of 128 bytes, one panel
-// after the other (panel_layout() in ir/layout.h).
+// Elements beyond those that an iteration computes are zero. The layout of a buffer that is an
+// operand of instructions is in panels (panel_layout() in ir/layout.h).
 //
 // Storage in GPUSharedAsync without a ring buffer, which is only copied from memory of the device,
 // is copied asynchronously by the threads that the schedule names, which wait at its end.
 //
-// CompileError if what is computed asynchronously in a kernel is no copy of a buffer or a Func of
-// two dimensions, or is used in another way.
+// CompileError if what is computed asynchronously in a kernel is no box of one definition, or is
+// used in another way.
 ir::Stmt pipeline_copies(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

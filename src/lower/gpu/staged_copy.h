@@ -1,7 +1,10 @@
 #pragma once
 #include "ir/nodes.h"
 #include "ir/substitute.h"
+#include "lower/loops/let_scope.h"
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace tessera::lower {
@@ -14,29 +17,60 @@ using ThreadLoops = std::vector<const ir::For *>;
 // Returns the loops of the first nest in a statement. CompileError if there is none.
 ThreadLoops threads_of(const ir::Stmt &s);
 
-// One production of a ring buffer within a kernel, `produce f: ... f(x, y, slot) = g(x + a, y +
-// b)`: a box that is copied. Further dimensions of g have one coordinate each, as in g(x + a, y +
-// b, z) or g(x + a, z, y + b).
+// One production of a ring buffer within a kernel, `produce f: ... f(x, y, slot) = value`: a box of
+// constant extents. The loops that compute it may run over a part of the box only, from its first
+// element on; what is beyond is zero.
+//
+// A value g(...) of a buffer, or of a Func that is computed outside of the kernel, is copied, also
+// if it is that on a condition and 0 otherwise. Others are computed.
 class StagedCopy {
 public:
-    // CompileError if it is no such copy.
+    // CompileError if it is no such production.
     StagedCopy(const ir::Realize &ring, const ir::Stmt &production, const Realizations &storage);
 
     int64_t bytes() const;
-    // Each thread copies 16 bytes at a time.
+    // CompileError if instructions read it, and its rows are not as wgmma wants them.
+    void check_rows_for_wgmma() const;
+    // Returns true if the element at these coordinates of the box, in terms of what is around the
+    // production, is zero wherever the condition does not hold.
+    bool is_zero_unless(const ir::Expr &condition, const std::vector<ir::Expr> &at,
+                        const LetScope &lets) const;
+    // Each thread copies 16 bytes at a time, asynchronously if they are neighbours in a buffer; if
+    // they are not known to be, 8 or 4. Each computes 16 bytes at a time otherwise.
     ir::Stmt by_threads(const ThreadLoops &threads) const;
+    // Returns true if the machine can copy it: by boxes of what is copied. `of_kernel`: the names
+    // that are bound within the kernel.
+    bool is_by_tiles(const std::unordered_set<Symbol> &of_kernel) const;
     // The machine copies a panel at a time; the barrier counts.
-    ir::Stmt by_tiles(const ir::Expr &barrier) const;
+    ir::Stmt by_tiles(const ir::Expr &barrier, const std::unordered_set<Symbol> &of_kernel) const;
 
 private:
+    // A dimension of what is copied, as the machine sees it.
+    struct TiledDimension {
+        ir::Expr first;           // of the box
+        std::optional<size_t> d;  // of the box, that runs along it
+        ir::Expr end;  // what is there or beyond is zero; undefined: where the buffer ends
+    };
     void read(const ir::Stmt &s);
-    void find_box(const ir::Provide &copy);
-    size_t find_rows(const ir::For &along);
+    void find_box(const ir::Provide &store);
+    void find_coordinates(const ir::Provide &store);
+    void find_value(const ir::Expr &computed);
     void find_panels();
-    ir::Stmt element(const ir::Expr &x, const ir::Expr &y) const;
-    ir::Expr source_of(const ir::Expr &x, const ir::Expr &y) const;
-    ir::Expr stored(const ir::Expr &x, const ir::Expr &y) const;
-    ir::Expr map() const;
+    bool is_contiguous(int32_t elements) const;
+    int32_t contiguous_elements() const;
+    int32_t computed_elements() const;
+    bool has_partial(int32_t elements) const;
+
+    ir::Expr value_at(const std::vector<ir::Expr> &at) const;
+    ir::Expr whole(const std::vector<ir::Expr> &at, int32_t elements) const;
+    ir::Stmt store(const ir::Expr &value, std::vector<ir::Expr> at) const;
+    ir::Stmt chunk(const std::vector<ir::Expr> &first, int32_t elements, bool is_copied) const;
+    std::vector<TiledDimension> tiled_dimensions(const std::unordered_set<Symbol> &of_kernel) const;
+    std::optional<TiledDimension>
+    tiled_dimension(size_t of_source, const std::unordered_set<Symbol> &of_kernel) const;
+    bool find_end(TiledDimension &dimension, const std::unordered_set<Symbol> &of_kernel) const;
+    bool is_misaligned() const;
+    ir::Expr map(const std::vector<TiledDimension> &dimensions) const;
     ir::Stmt around(const ir::Stmt &s) const;
     [[noreturn]] void refuse(const std::string &why) const;
 
@@ -46,19 +80,19 @@ private:
     std::vector<const ir::For *> loops;  // of more than one iteration
     ir::Substitution known;              // the values of lets, and of other loops
     const ir::ProducerConsumer *produce = nullptr;
-    const ir::Call *source = nullptr;
     ir::Expr slot;
-    std::vector<ir::Expr> first;  // coordinates of what is copied: of the first element
-    size_t row_dimension = 1;     // of what is copied, in which its rows follow one another
-    int32_t extents[2] = {};      // of the box
-    ir::Expr rows_here;           // how many rows this iteration has, if there may be fewer
-    ir::Layout layout;            // of the ring buffer
-    int32_t of_panel = 0;         // elements of a row that lie side by side
+    std::vector<Symbol> coordinates;  // of an element in the box
+    std::vector<int32_t> extents;     // of the box
+    std::vector<ir::Expr> limits;     // coordinates from here on are zero; undefined: none are
+    ir::Expr value;                   // of the element there
+    ir::Expr condition;               // of being copied, or else zero; undefined: it always is
+    ir::Expr source;                  // a Call: what is copied; undefined: the value is computed
+    ir::Layout layout;                // of the ring buffer
+    int32_t of_panel = 0;             // elements of a row that lie side by side
 };
 
-// Returns how a ring buffer of copies lies in memory: in panels if it is an operand of
-// instructions. Undefined: row by row, as what threads read themselves, or its extents are not
-// known.
+// Returns how a ring buffer lies in memory: in panels if it is an operand of instructions.
+// Undefined: row by row, as what threads read themselves, or nobody knows its extents.
 ir::Layout layout_of_ring(const ir::Realize &ring);
 
 }  // namespace tessera::lower

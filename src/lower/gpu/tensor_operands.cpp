@@ -247,6 +247,9 @@ private:
     }
     // The machine finds rows of 128 bytes, eight at a time, at multiples of 1024 bytes.
     std::string fault_of_begin() const {
+        const auto of_row = as_const_int(simplify(ring->bounds[0].extent));
+        if (!of_row || *of_row % of_panel() != 0)
+            return str("is staged in rows of a multiple of ", panel_bytes, " bytes");
         const std::vector<Expr> first = coordinates(0, 0);
         bool is_aligned = is_multiple(0, first[0], of_panel()) && panel() > 0 &&
                           rows_of_storage() % rows_together == 0;

@@ -349,6 +349,12 @@ private:
         return fits && is_innermost;
     }
 
+    // Conditions of what is tensorized are those without which all that is added is zero.
+    Stmt visit(const IfThenElse &branch) override {
+        return nest.is_tensorized() ? Mutator::operator()(branch.then_case)
+                                    : Mutator::visit(branch);
+    }
+
     Expr visit(const Call &c) override {
         Expr e = Mutator::visit(c);
         // In what is tensorized other Tiles are operands, which the loops read as they were.
@@ -434,7 +440,10 @@ class ShareTiles final : public Mutator {
     // Loops over warps that use no Tile become loops over threads; their lanes are loops within.
     Stmt visit(const For &loop) override {
         if (is_over_warps(loop) && uses_tile(Stmt(&loop))) {
-            const TileNest nest = read_tile_nest(tiles, loop, lets);
+            const auto is_zero = [&](const Expr &condition, const Call &element) {
+                return is_zero_unless(condition, element);
+            };
+            const TileNest nest = read_tile_nest(tiles, loop, lets, is_zero);
             for (const TileNest::Element &element : nest.elements) check_alike(nest, element, loop);
             const Stmt s = ShareNest(nest, tiles, shares, storage, lets)(loop);
             note_fragments(s);
@@ -448,6 +457,19 @@ class ShareTiles final : public Mutator {
         }
         if (!is_over_warps(loop)) return s;
         return s.as<For>()->with<&For::loop_kind>(LoopKind::GPUThread);
+    }
+    // What a ring buffer holds beyond what is computed of it is zero.
+    bool is_zero_unless(const Expr &condition, const Call &element) const {
+        const auto production = productions.find(element.callee);
+        if (production == productions.end()) return false;
+        const StagedCopy copy(*storage.at(element.callee), Stmt(production->second), storage);
+        return copy.is_zero_unless(condition, element.args, lets);
+    }
+    Stmt visit(const ProducerConsumer &p) override {
+        const auto ring = storage.find(p.func);
+        if (p.is_producer && ring != storage.end() && is_ring(*ring->second))
+            productions[p.func] = &p;
+        return Mutator::visit(p);
     }
     // The variable of a loop with one iteration has a known value.
     Stmt within(const For &loop) {
@@ -507,8 +529,9 @@ class ShareTiles final : public Mutator {
     }
 
     LetScope lets;
-    Realizations storage;  // around
-    Tiles tiles;           // around
+    Realizations storage;                                              // around
+    Tiles tiles;                                                       // around
+    std::unordered_map<Symbol, const ProducerConsumer *> productions;  // of ring buffers, so far
     SharedTiles shares;
     std::unordered_set<Symbol> of_fragments;  // what instructions mma read
 };

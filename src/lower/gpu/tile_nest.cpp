@@ -169,8 +169,9 @@ namespace {
 
 class ReadNest final : public Visitor {
 public:
-    ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around)
-        : tiles(tiles), outermost(outermost), scope(around) {
+    ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around,
+             const IsZeroUnless &is_zero_unless)
+        : tiles(tiles), outermost(outermost), scope(around), is_zero_unless(is_zero_unless) {
         (*this)(Stmt(&outermost));
         if (!nest.stage) refuse("it has to be around one stage, in which there is one definition");
         nest.is_store = !tiles.contains(nest.stage->func);
@@ -195,7 +196,7 @@ private:
         (*this)(let.body);
     }
     void visit(const IfThenElse &branch) override {
-        condition = branch.condition;
+        condition = condition.defined() ? condition && branch.condition : branch.condition;
         Visitor::visit(branch);
     }
     void visit(const Atomic &atomic) override {
@@ -278,6 +279,18 @@ private:
             refuse("it has no loop over columns or none over rows");
         check_known();
     }
+    bool is_zero_without_condition() const {
+        bool all = !nest.stage->predicate.defined();
+        const Expr expanded = scope.expand(condition);
+        for_each_node(nest.stage->values[0], [&](const Call &c) {
+            if (tiles.contains(c.callee)) return;
+            std::vector<Expr> at;
+            for (const Expr &arg : c.args) at.push_back(scope.expand(arg));
+            const Expr element = c.with<&Call::args>(at);
+            all &= is_zero_unless(expanded, *element.as<Call>());
+        });
+        return all;
+    }
     void check_known() const {
         for (const For *loop : nest.warps) {
             if (nest.count(loop) == 0)
@@ -299,11 +312,11 @@ private:
             is_inside |= is_own;
         }
         if (nest.sum.empty()) refuse("what is tensorized has a loop over what is summed");
-        if (condition.defined())
-            refuse(
-                str("what is tensorized has no conditions, such as those of a split that does not "
-                    "divide the sum; here it is done only if ",
-                    condition));
+        if (condition.defined() && !is_zero_without_condition())
+            refuse(str("what is tensorized has no conditions but those of a split that does not "
+                       "divide the sum, if both operands are staged by async() and ring_buffer(), "
+                       "which fills with zeros; here it is done only if ",
+                       condition));
     }
     void find_instruction() {
         const int64_t rows = nest.rows.extent(), columns = nest.columns.extent();
@@ -400,6 +413,7 @@ private:
     bool is_atomic = false;
     Expr condition;  // of what is within; undefined: there is none
     LetScope scope;
+    const IsZeroUnless &is_zero_unless;
 };
 
 }  // namespace
@@ -411,8 +425,9 @@ void refuse_nest(const Realize &tile, const For &nest, const std::string &why) {
                                                      tile.func, " in MemoryType::Tile: ", why));
 }
 
-TileNest read_tile_nest(const Tiles &tiles, const For &outermost, const LetScope &around) {
-    return ReadNest(tiles, outermost, around).nest;
+TileNest read_tile_nest(const Tiles &tiles, const For &outermost, const LetScope &around,
+                        const IsZeroUnless &is_zero_unless) {
+    return ReadNest(tiles, outermost, around, is_zero_unless).nest;
 }
 
 }  // namespace tessera::lower

@@ -3,6 +3,7 @@
 #include "ir/nodes.h"
 #include "ir/substitute.h"
 #include "lower/loops/let_scope.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -77,10 +78,15 @@ struct TileNest {
     ir::Layout registers() const;
 };
 
-// Finds the parts of a nest whose outermost loop over warps is `outermost`. Throws CompileError, at
-// the directive of that loop, if the nest has another form, its sizes do not fit the instruction,
-// or several threads would update one element at once.
-TileNest read_tile_nest(const Tiles &tiles, const ir::For &outermost, const LetScope &around);
+// Returns true if this element is zero wherever the condition does not hold.
+using IsZeroUnless = std::function<bool(const ir::Expr &condition, const ir::Call &element)>;
+
+// Finds the parts of a nest whose outermost loop over warps is `outermost`. A condition of what is
+// tensorized is left out if all that it reads beside Tiles is zero without it. Throws CompileError,
+// at the directive of that loop, if the nest has another form, its sizes do not fit the
+// instruction, or several threads would update one element at once.
+TileNest read_tile_nest(const Tiles &tiles, const ir::For &outermost, const LetScope &around,
+                        const IsZeroUnless &is_zero_unless);
 
 // Throws CompileError at the loop of the nest: what it does with the Tile is refused, and why.
 [[noreturn]] void refuse_nest(const ir::Realize &tile, const ir::For &nest, const std::string &why);

@@ -1,8 +1,12 @@
 #include "lower/gpu/unit_dimensions.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 #include "lower/gpu/pipeline_copies.h"
+#include "lower/loops/let_scope.h"
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -11,6 +15,46 @@ namespace tessera::lower {
 using namespace ir;
 
 namespace {
+
+// Finds how many elements of a ring buffer instructions read in each dimension, also where a
+// condition keeps the loops that they replace from some.
+class InstructionReads final : public Visitor {
+public:
+    explicit InstructionReads(const Realize &ring) : ring(ring), extents(ring.bounds.size(), 0) {
+        (*this)(ring.body);
+    }
+    int64_t extent(size_t d) const { return extents[d]; }  // 0: none are read, or nobody knows
+
+private:
+    void visit(const For &loop) override {
+        const bool outer = is_tensorized;
+        is_tensorized |= loop.loop_kind == LoopKind::Tensorized;
+        scope.within(loop, [&] {
+            (*this)(loop.body);
+            return 0;
+        });
+        is_tensorized = outer;
+    }
+    void visit(const LetStmt &let) override {
+        scope.within(let, [&] {
+            (*this)(let.body);
+            return 0;
+        });
+    }
+    void visit(const Call &c) override {
+        Visitor::visit(c);
+        if (c.callee != ring.func || !is_tensorized) return;
+        for (size_t d = 0; d < extents.size(); d++) {
+            const Expr at = algebra::simplify(scope.expand(c.args[d]));
+            const auto last = algebra::constant_upper_bound(at, scope.known());
+            if (last) extents[d] = std::max(extents[d], *last + 1);
+        }
+    }
+    const Realize &ring;
+    std::vector<int64_t> extents;
+    LetScope scope;
+    bool is_tensorized = false;
+};
 
 class DropUnitDimensions final : public Mutator {
     Stmt visit(const For &loop) override {
@@ -23,6 +67,22 @@ class DropUnitDimensions final : public Mutator {
     Stmt visit(const Realize &r) override {
         const bool is_plain = r.storage.order.empty() && r.storage.folds.empty();
         if (!in_kernel || !is_ring(r) || !is_plain) return Mutator::visit(r);
+        return of_known_size(r.with<&Realize::bounds>(rounded_up(r)));
+    }
+    // What is computed of a ring buffer in the last iteration may be less than in others, and less
+    // than instructions read.
+    static Region rounded_up(const Realize &r) {
+        const InstructionReads reads(r);
+        Region bounds = r.bounds;
+        for (size_t d = 0; d + 1 < bounds.size(); d++) {
+            const auto most = algebra::constant_upper_bound(bounds[d].extent);
+            const int64_t extent = std::max(most.value_or(0), reads.extent(d));
+            if (extent > 0) bounds[d].extent = int32_t(extent);
+        }
+        return bounds;
+    }
+    Stmt of_known_size(const Stmt &realize) {
+        const auto &r = *realize.as<Realize>();
         if (r.bounds.size() + 1 == left) return with_rows(r);
         std::vector<size_t> units;  // the last one first
         for (size_t d = r.bounds.size() - 1; d-- > 0;) {

@@ -5,7 +5,8 @@ namespace tessera::lower {
 
 // Takes dimensions of one element out of the ring buffers of kernels that have more than two
 // dimensions, so that what is left is columns, rows and slots. Ring buffers of one dimension get a
-// row.
+// row. Extents that are not known get the largest value that they have, or as many elements as
+// instructions read.
 //
 //     realize s: {float16} in GPUShared            realize s: {float16} in GPUShared
 //             async copies 2 over                          async copies 2 over

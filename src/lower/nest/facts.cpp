@@ -1,6 +1,7 @@
 #include "lower/nest/facts.h"
 #include "ir/operators.h"
 #include "lower/nest/insertion_points.h"
+#include "lower/nest/scans.h"
 #include "lower/storage/production_path.h"
 #include "lower/traced_access.h"
 #include "program/loop_transforms.h"
@@ -127,7 +128,7 @@ Produced produced_of(const FunctionContents &f, const StageRegion &last,
         const bool is_known = multiple && *multiple <= INT32_MAX;
         p.ranges.push_back({last.min[size_t(d)], last.max[size_t(d)],
                             is_known ? int(*multiple) : ProducedRange::unknown,
-                            !is_pure_in_all_stages(f, d)});
+                            !is_pure_in_all_stages(f, d) && !scan_along(f, d)});
     }
     return p;
 }

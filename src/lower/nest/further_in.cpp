@@ -57,8 +57,9 @@ const Interval *RegionInference::inner_values(Symbol symbol) {
     }
     auto slides = built.sliding.find(symbol);
     if (slides != built.sliding.end() && values.max.defined()) {
-        const Expr end = inner_values(slides->second)->max;
-        values.max = end.defined() ? simplify(max(values.max, end + 1)) : Expr();
+        const auto &[last, beyond] = slides->second;
+        const Expr end = inner_values(last)->max;
+        values.max = end.defined() ? simplify(max(values.max, end + beyond)) : Expr();
     }
     // The answer of a bounds query further in is not known here.
     for (Expr *end : {&values.min, &values.max}) {

@@ -356,6 +356,7 @@ std::vector<StageRegion> RegionInference::find_stage_regions(Symbol func, bool c
     if (!computed_here) cover_further_in(func, box);
     const bool enlarges = f.has_extern_definition() && is_asked(f) && may_enlarge(f, context);
     if (enlarges) box = enlarged(f, box);
+    include_beginning_of_scans(f, box);
     std::vector<StageRegion> found(f.stages.size());
     for (int s = int(f.stages.size()) - 1; s >= 0; s--) {
         found[size_t(s)] = bind(f, s, box, computed_here);
@@ -369,7 +370,7 @@ std::vector<StageRegion> RegionInference::find_stage_regions(Symbol func, bool c
 }
 
 // Elements of its own function that the stage reads must have been computed by the stages before
-// it.
+// it. Those that a scan reads before its region are already final.
 void RegionInference::include_own_reads(Symbol func, int stage, const StageRegion &region,
                                         Box &box) {
     for (const StageNestRef &nest : built.stages.at(func).at(size_t(stage))) {
@@ -377,8 +378,20 @@ void RegionInference::include_own_reads(Symbol func, int stage, const StageRegio
         const IntervalScope whole = nest->box_over(region.min, last);
         for (const StageCall &call : nest->calls) {
             if (call.callee != func) continue;
-            include(box, call_box(call, complete(whole, *nest, call.tested), *nest));
+            Box read = call_box(call, complete(whole, *nest, call.tested), *nest);
+            for (size_t d = 0; d < read.size(); d++) {
+                if (scan_along(nest->func, int(d))) read[d] = {region.min[d], region.max[d]};
+            }
+            include(box, read);
         }
+    }
+}
+
+// A point of a scan is made of all that are before it.
+void RegionInference::include_beginning_of_scans(const program::FunctionContents &f, Box &box) {
+    for (size_t d = 0; d < box.size(); d++) {
+        const std::optional<Scan> scan = scan_along(f, int(d));
+        if (scan) box[d].min = simplify(min(box[d].min, scan->first));
     }
 }
 
@@ -479,6 +492,7 @@ void RegionInference::apply_bounds(const program::FunctionContents &f, Box &box,
 
 Expr RegionInference::bind(Symbol symbol, const Expr &value) {
     lets.push_back({symbol, value});
+    let_values[symbol] = value;
     moving[symbol] = moves(value);
     Expr known = fixed_value(value);
     if (known.defined()) fixed[symbol] = known;
@@ -521,8 +535,11 @@ StageRegion RegionInference::bind(const program::FunctionContents &f, int stage,
         std::optional<int64_t> multiple = granularity(f, int(d));
         bool may_slide = computed_here && is_stored_outside(f) && multiple &&
                          (moves(box[d].min) || moves(box[d].max));
-        if (may_slide && *multiple == 1 && is_pure_in_all_stages(f, int(d)))
-            sliding.emplace(min_symbol, max_symbol);
+        const auto works_in_order = [&] {
+            return is_pure_in_all_stages(f, int(d)) || scan_along(f, int(d));
+        };
+        if (may_slide && *multiple == 1 && works_in_order())
+            note_sliding(f, int(d), min_symbol, max_symbol, box[d]);
         if (!is_const(extent)) {
             check_coordinate(min_symbol, box[d].min);
             check_coordinate(max_symbol, box[d].max);
@@ -546,7 +563,8 @@ namespace {
 // what the first of them does.
 class BoxUnion {
 public:
-    BoxUnion(const std::vector<Binding> &lets, const std::unordered_map<Symbol, Symbol> &sliding) {
+    BoxUnion(const std::vector<Binding> &lets,
+             const std::unordered_map<Symbol, BuiltPipeline::Sliding> &sliding) {
         for (const auto &[symbol, value] : lets) {
             if (value.as<ir::Variable>() && !sliding.contains(symbol)) names[symbol] = value;
         }

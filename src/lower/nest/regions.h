@@ -4,6 +4,7 @@
 #include "lower/checks/coordinate_checks.h"
 #include "lower/nest/callers.h"
 #include "lower/nest/extern_stage.h"
+#include "lower/nest/scans.h"
 #include "lower/program_context.h"
 #include <functional>
 #include <map>
@@ -35,10 +36,13 @@ struct BuiltPipeline {
         Symbol var;  // as the user calls it
     };
     std::unordered_map<Symbol, Predicated> predicated;
-    // Says where a sliding window may let a region begin later than its let says: as late as one
-    // after the end, which then leaves nothing. From the symbol of its first point to that of its
-    // last.
-    std::unordered_map<Symbol, Symbol> sliding;
+    // Says where a sliding window may let a region begin later than its let says, by the symbol of
+    // its first point: as late as so many points after its last one. One leaves nothing.
+    struct Sliding {
+        Symbol last;
+        int beyond = 1;
+    };
+    std::unordered_map<Symbol, Sliding> sliding;
     // Functions of whose values the bounds of an index are made: they are computed wherever they
     // are read, as what is not computed might lead out of a buffer.
     std::unordered_set<Symbol> index_sources;
@@ -87,7 +91,7 @@ public:
     // tested inside of the lets.
     std::vector<ir::Stmt> asserts;
     // The lets that a sliding window may move, for BuiltPipeline.
-    std::unordered_map<Symbol, Symbol> sliding;
+    std::unordered_map<Symbol, BuiltPipeline::Sliding> sliding;
 
 private:
     // A select reads both of its values, and chooses one. All that may be chosen is computed; all
@@ -116,6 +120,14 @@ private:
     StageRegion bind(const program::FunctionContents &func, int stage, const Box &box,
                      bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
+    std::optional<int> loops_within_storage(const program::FunctionContents &f) const;
+    ir::Expr let_value(Symbol name) const;
+    bool stands_still(const ir::Expr &e, int within) const;
+    bool stands_still(const ir::Variable &v, int within) const;
+    ir::Expr without_lets(const ir::Expr &e) const;
+    bool advances(const ir::Expr &end, int within) const;
+    void note_sliding(const program::FunctionContents &f, int d, Symbol first, Symbol last,
+                      const algebra::Interval &ends);
     void check_coordinate(Symbol symbol, const ir::Expr &end);
     // Returns the ranges of the caller's variables, narrowed by what has been tested.
     const algebra::IntervalScope &scope_of(const Caller &caller, const ir::Expr &tested,
@@ -171,6 +183,7 @@ private:
     StageRegion asked_of(const program::FunctionContents &extern_func);
     bool is_piece_of(const program::FunctionContents &f) const;
     Box enlarged(const program::FunctionContents &extern_func, const Box &needed);
+    static void include_beginning_of_scans(const program::FunctionContents &f, Box &box);
     void include_own_reads(Symbol func, int stage, const StageRegion &region, Box &box);
 
     InsertionPoint insertion_point;
@@ -189,6 +202,7 @@ private:
     std::optional<StageRegion> bound_piece;
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
+    std::unordered_map<Symbol, ir::Expr> let_values;
     ir::Substitution fixed;                   // the lets that depend on parameters at most
     std::unordered_map<Symbol, bool> moving;  // of variables: true if they move
     Origins sliding_ends{[this](Symbol s) { return built.sliding.contains(s); }, {}};

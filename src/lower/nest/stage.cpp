@@ -5,6 +5,7 @@
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
 #include "lower/nest/evaluation.h"
+#include "lower/nest/scans.h"
 #include "program/define.h"
 #include <algorithm>
 
@@ -139,10 +140,7 @@ StageNest::StageNest(const program::FunctionContents &func, int stage,
     : func(func), stage(stage), definition(def), calls(calls_of(def)) {
     add_pure_variables(region_min, region_max);
     add_original(program::outermost_loop(), 0, 0);  // what splits it makes loops of one iteration
-    for (const program::ReductionVariable &r : definition.reduction) {
-        add_original(r.var, r.min, simplify(r.min + r.extent - 1));
-        variables.back().of_reduction = true;
-    }
+    add_reduction(region_min, region_max);
     for (const auto &t : def.schedule.transforms) apply(t.directive);
     make_loops();
     make_lets_and_tests();
@@ -168,6 +166,25 @@ void StageNest::add_pure_variables(const std::vector<Expr> &min, const std::vect
         // Earlier stages compute more, for later ones that read them.
         bool is_last = size_t(stage) + 1 == func.stages.size();
         if (is_last) variables.back().multiple = aligned_extent(func, int(d));
+    }
+}
+
+// Returns the values of a variable of a reduction that lie within the region, of which it is a
+// scan.
+static Interval part_of_scan(const program::ReductionVariable &r, const Expr &min,
+                             const Expr &max) {
+    return {simplify(ir::max(r.min, min)), simplify(ir::min(r.min + r.extent - 1, max))};
+}
+
+void StageNest::add_reduction(const std::vector<Expr> &min, const std::vector<Expr> &max) {
+    for (const program::ReductionVariable &r : definition.reduction) {
+        Interval range{r.min, simplify(r.min + r.extent - 1)};
+        if (const std::optional<int> d = scanned_dimension(func, definition, r.var)) {
+            scanned[r.var] = *d;
+            range = part_of_scan(r, min[size_t(*d)], max[size_t(*d)]);
+        }
+        add_original(r.var, range.min, range.max);
+        variables.back().of_reduction = true;
     }
 }
 
@@ -484,7 +501,13 @@ IntervalScope StageNest::box_over(const std::vector<Expr> &region_min,
     }
     for (const program::ReductionVariable &r : definition.reduction) {
         const Variable &v = variables[size_t(originals.at(r.var))];
-        scope.bind(r.var, {v.min, v.max});
+        const auto scan = scanned.find(r.var);
+        if (scan == scanned.end()) {
+            scope.bind(r.var, {v.min, v.max});
+        } else {
+            const auto d = size_t(scan->second);
+            scope.bind(r.var, part_of_scan(r, region_min[d], last[d]));
+        }
     }
     return scope;
 }

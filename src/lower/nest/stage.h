@@ -131,6 +131,7 @@ private:
 
     void add_original(Symbol var, ir::Expr min, ir::Expr max);
     void add_pure_variables(const std::vector<ir::Expr> &min, const std::vector<ir::Expr> &max);
+    void add_reduction(const std::vector<ir::Expr> &min, const std::vector<ir::Expr> &max);
     int add(Symbol var, const algebra::Interval &range);
     int current(Symbol var) const;
     program::LoopTransform within_region(const program::LoopTransform &transform) const;
@@ -165,6 +166,7 @@ private:
     std::vector<Variable> variables;
     std::vector<Transform> transforms;
     std::unordered_map<Symbol, int> originals;  // the variables that the definition is written in
+    std::unordered_map<Symbol, int> scanned;    // the dimensions along which variables are scans
     std::unordered_map<Symbol, int> names;      // as the schedule has named them so far
 };
 

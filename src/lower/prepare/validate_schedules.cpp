@@ -1,4 +1,5 @@
 #include "lower/prepare/validate_schedules.h"
+#include "ir/cpu_instructions.h"
 #include "lower/nest/insertion_points.h"
 #include "lower/nest/stage.h"
 #include "lower/prepare/validate_effects.h"
@@ -308,10 +309,23 @@ void Validator::check_calls(const FunctionContents &f, const program::Definition
     }
 }
 
+// Returns true if an instruction of a CPU updates what is stored in a Tile.
+static bool is_tensorized_on_cpu(const FunctionContents &f) {
+    for (const program::DefinitionRef &stage : f.stages) {
+        for (const program::Definition *version : versions_of(*stage)) {
+            for (const Loop &l : version->schedule.loops) {
+                if (!ir::cpu_instructions_called(l.instruction).empty()) return true;
+            }
+        }
+    }
+    return false;
+}
+
 void Validator::check_memory(const FunctionContents &f) const {
     for (const auto &[directive, at, order] : f.schedule.directives) {
         const auto *in = std::get_if<program::StoreIn>(&directive);
         if (!in || traits_of(in->memory).is_on_cpu) continue;
+        if (in->memory == MemoryType::Tile && is_tensorized_on_cpu(f)) continue;
         const bool is_of_kernels =
             traits_of(in->memory).space == AddressSpace::Shared || in->memory == MemoryType::Tile;
         if (is_of_kernels && context.target.has_gpu_feature()) continue;  // see check_gpu_loops

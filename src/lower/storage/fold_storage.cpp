@@ -4,57 +4,17 @@
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/nest/extern_stage.h"
+#include "lower/storage/fold_indices.h"
 #include "lower/storage/folds.h"
-#include "lower/traced_access.h"
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace tessera::lower {
 
 using namespace ir;
 namespace {
-
-struct FoldedFunc {
-    std::vector<Fold> folds;
-    bool is_traced = false;
-};
-using FoldedFuncs = std::unordered_map<Symbol, FoldedFunc>;
-
-// Indices of folded dimensions, modulo their factors.
-class FoldIndices : public Mutator {
-public:
-    explicit FoldIndices(FoldedFuncs folded) : folded_funcs(std::move(folded)) {}
-
-protected:
-    using Mutator::visit;
-    Expr visit(const Call &call) override {
-        Expr mutated = Mutator::visit(call);
-        auto found = folded_funcs.find(call.callee);
-        if (found == folded_funcs.end()) return mutated;
-        const Call &c = *mutated.as<Call>();
-        return c.with<&Call::args>(folded(c.args, found->second));
-    }
-    Stmt visit(const Provide &provide) override {
-        Stmt mutated = Mutator::visit(provide);
-        auto found = folded_funcs.find(provide.func);
-        if (found == folded_funcs.end()) return mutated;
-        const Provide &p = *mutated.as<Provide>();
-        return p.with<&Provide::args>(folded(p.args, found->second));
-    }
-
-    const FoldedFuncs folded_funcs;
-
-private:
-    static std::vector<Expr> folded(std::vector<Expr> args, const FoldedFunc &func) {
-        for (const Fold &fold : func.folds) {
-            Expr &arg = args[fold.dim];
-            const Expr index = arg % fold.factor;
-            arg = func.is_traced ? stored_at(arg, index) : index;
-        }
-        return args;
-    }
-};
 
 // The folds of each storage, and what must hold at each production for them.
 struct AllFolds {
@@ -63,6 +23,8 @@ struct AllFolds {
     std::unordered_map<Symbol, int> storages;  // how many there are of each function
     // Says why a dimension cannot be folded that the user wants to be, by function and dimension.
     std::map<std::pair<Symbol, size_t>, std::string> reasons;
+    // Those that the pass "fold scans" will look at.
+    std::set<std::pair<const Realize *, size_t>> later;
 };
 
 // Keeps the folds that all productions of one storage have in common, as large as any needs them.
@@ -139,6 +101,9 @@ AllFolds find_all(const Stmt &s) {
         }
         std::erase_if(here, [&](const Fold &fold) { return is_done(storage, fold.dim); });
         if (asks_for_fold(storage)) note_reasons(all, p, here, !may_fold);
+        for (size_t d = 0; d < p.dimensions(); d++) {
+            if (!passed_on && goes_on_from_its_beginning(p, d)) all.later.emplace(&p.storage, d);
+        }
         auto [folds, is_new] = all.folds.try_emplace(&p.storage, here);
         if (!is_new) keep_common(folds->second, here);
         std::erase_if(here, [](const Fold &fold) { return !fold.check.defined(); });
@@ -212,7 +177,7 @@ private:
         const Realize &r = *mutated.as<Realize>();
         auto found = all.folds.find(&realize);
         const std::vector<Fold> none, &here = found == all.folds.end() ? none : found->second;
-        check_requests(r, here);
+        check_requests(realize, here);
         if (here.empty()) return mutated;
         Stmt body = r.body;
         StorageFacts storage = r.storage;
@@ -224,21 +189,8 @@ private:
             if (storage.is_passed) body = CheckParts(r.func, fold, stage)(body);
             bounds[fold.dim] = {0, fold.factor};
         }
-        storage.folds = done(here, r.storage);
+        storage.folds = with_folds_done(here, r.storage);
         return r.with<&Realize::bounds, &Realize::body, &Realize::storage>(bounds, body, storage);
-    }
-
-    static std::vector<StorageFold> done(const std::vector<Fold> &folds,
-                                         const StorageFacts &storage) {
-        std::vector<StorageFold> all = storage.folds;
-        std::erase_if(all, [](const StorageFold &fold) { return !fold.is_done; });
-        for (const Fold &fold : folds) {
-            const StorageFold *wanted = fold_of(storage, fold.dim);
-            all.push_back(wanted ? *wanted : StorageFold{int(fold.dim), true, {}, {}, {}});
-            all.back().is_done = true;
-        }
-        std::ranges::sort(all, {}, &StorageFold::dim);
-        return all;
     }
 
     // In each iteration of the loop, before anything is computed.
@@ -265,6 +217,7 @@ private:
         for (const StorageFold &wanted : r.storage.folds) {
             const auto d = size_t(wanted.dim);
             if (wanted.is_done || std::ranges::find(done, d, &Fold::dim) != done.end()) continue;
+            if (all.later.contains({&r, d})) continue;
             auto reason = all.reasons.find({r.func, d});
             throw CompileError(
                 wanted.written,

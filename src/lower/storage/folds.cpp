@@ -20,8 +20,6 @@ using algebra::simplify;
 
 namespace {
 
-constexpr int64_t largest_fold = 1024;
-
 // Returns the factor by which the user wants a dimension to be folded; undefined: nothing.
 Expr wanted_factor(const Production &p, size_t d) {
     const StorageFold *fold = fold_of(p.storage.storage, d);
@@ -144,6 +142,7 @@ private:
         const auto wanted = as_const_int(factor);
         const bool fit = most && wanted && *most <= *wanted;
         const Expr fits = fit ? const_true() : simplify(points <= factor);
+        if (!fit && goes_on_from_its_beginning(production, d)) return;
         Fold fold{d, factor, algebra::can_prove(fits) ? Expr() : fits, loop, v, points};
         if (!is_zero(fits)) {
             found[d] = fold;
@@ -219,6 +218,23 @@ const StorageFold *fold_of(const StorageFacts &storage, size_t dim) {
 }
 
 std::vector<Fold> find_folds(const Production &production) { return FindFolds(production).find(); }
+
+bool goes_on_from_its_beginning(const Production &production, size_t dim) {
+    if (!production.computed.produced.in_stages) return false;
+    const ProductionPath &path = production.path;
+    const Slides slides(production);
+    const Expr begin = path.expand(production.range(dim).min);
+    for (size_t i = 0; i < path.entries.size(); i++) {
+        if (!path.entries[i].is_loop() || !path.repeats(i)) continue;
+        const std::optional<Slide> slide = slides.along(i);
+        if (!slide || slide->kind != Slide::Kind::Forward || slide->dim != dim) continue;
+        const PathEntry &l = path.entries[i];
+        algebra::Facts facts;
+        facts.between(l.name, l.value, l.value + l.loop_extent - 1);
+        return !slide->is_rounded && !path.depends_on_loop(simplify(begin, facts), i);
+    }
+    return false;
+}
 
 std::string why_not_folded(const Production &production, size_t dim) {
     const Symbol func = production.storage.func;

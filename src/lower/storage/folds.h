@@ -4,6 +4,9 @@
 
 namespace tessera::lower {
 
+// The most elements that are kept of a dimension which nobody asks to be folded.
+constexpr int64_t largest_fold = 1024;
+
 // Says how the storage of a function is folded along one dimension: an element is kept at its
 // coordinate modulo `factor`.
 struct Fold {
@@ -28,6 +31,10 @@ const ir::StorageFold *fold_of(const ir::StorageFacts &storage, size_t dim);
 // leaves nothing to the next one that a loop further in might overwrite, and on to the loops that
 // walk over what the user wants to be folded.
 std::vector<Fold> find_folds(const Production &production);
+
+// Returns true if the production slides along the dimension and begins at one point whatever the
+// iteration, as a scan does: then its region says nothing of what is still read. See fold_scans.h.
+bool goes_on_from_its_beginning(const Production &production, size_t dim);
 
 // Says why the storage is not folded along this dimension, and what would be right.
 std::string why_not_folded(const Production &production, size_t dim);

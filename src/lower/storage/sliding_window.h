@@ -19,6 +19,7 @@ namespace tessera::lower {
 //
 //     for y in [0, +n): produce f: ...  ->  for y in [0, +n): produce f: if y == 0: ...
 //
+// A scan (nest/scans.h) goes on from the point before: its region begins where the scan does.
 // A loop of one iteration is looked through: what slides along a loop around it does so in it, too.
 // A loop over a region that slides itself goes on where it has ended before.
 // Each version of a specialized stage slides by itself. No loop slides that is around one along

@@ -1,0 +1,181 @@
+#include "algebra/prove.h"
+#include "algebra/simplify.h"
+#include "ir/equal.h"
+#include "ir/operators.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
+#include "lower/gpu/staged_copy.h"
+#include "program/parameter.h"
+
+// The part of StagedCopy by which the machine copies boxes.
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::simplify;
+
+namespace {
+
+constexpr int32_t bytes_of_step = 16, most_of_box = 256;
+constexpr size_t most_rank = 5;  // of a tensor map
+
+// The operands of a minimum, and a number that is added to it.
+void least_of(const Expr &e, int64_t added, std::vector<Expr> &all) {
+    if (const auto *m = e.as<Min>()) {
+        least_of(m->a, added, all);
+        return least_of(m->b, added, all);
+    }
+    const auto *sum = e.as<Add>();
+    const auto by = sum ? as_const_int(sum->b) : std::nullopt;
+    if (by) return least_of(sum->a, added + *by, all);
+    all.push_back(simplify(e + int32_t(added)));
+}
+
+}  // namespace
+
+// Finds where what is copied ends in this dimension, if the box may go beyond the limit. Returns
+// false if that is not the same for all boxes.
+bool StagedCopy::find_end(TiledDimension &dimension,
+                          const std::unordered_set<Symbol> &of_kernel) const {
+    const size_t d = *dimension.d;
+    if (!limits[d].defined()) return true;
+    std::vector<Expr> ends;
+    least_of(simplify(dimension.first + limits[d]), 0, ends);
+    for (const Expr &end : ends) {
+        if (algebra::can_prove(end - dimension.first >= extents[d])) continue;
+        if (uses_any(end, of_kernel)) return false;
+        dimension.end = dimension.end.defined() ? min(dimension.end, end) : end;
+    }
+    return true;
+}
+
+// Returns the dimension of what is copied if at most one of the box runs along it, over neighbours.
+std::optional<StagedCopy::TiledDimension>
+StagedCopy::tiled_dimension(size_t of_source, const std::unordered_set<Symbol> &of_kernel) const {
+    const Expr &arg = source.as<Call>()->args[of_source];
+    Substitution at_first;
+    for (Symbol c : coordinates) at_first[c] = 0;
+    TiledDimension found{simplify(substitute(at_first, arg)), {}, {}};
+    const Expr moved = simplify(arg - found.first);
+    if (is_zero(moved)) return found;
+    for (size_t d = 0; d < coordinates.size(); d++)
+        if (equal(moved, int32_variable(coordinates[d]))) found.d = d;
+    if (!found.d || !find_end(found, of_kernel)) return std::nullopt;
+    return found;
+}
+
+// Returns an empty list if the machine cannot copy it.
+std::vector<StagedCopy::TiledDimension>
+StagedCopy::tiled_dimensions(const std::unordered_set<Symbol> &of_kernel) const {
+    std::vector<TiledDimension> all;
+    size_t next = 0;  // those of the box follow one another
+    for (size_t i = 0; i < source.as<Call>()->args.size(); i++) {
+        const auto found = tiled_dimension(i, of_kernel);
+        if (!found) return {};
+        all.push_back(*found);
+        if (!found->d) continue;
+        while (next < *found->d && extents[next] == 1) next++;
+        if (*found->d != next || (next > 0 && extents[next] > most_of_box)) return {};
+        next++;
+    }
+    while (next < extents.size() && extents[next] == 1) next++;
+    const bool runs_along_rows = !all.empty() && all[0].d == size_t(0);
+    return next == extents.size() && runs_along_rows ? all : std::vector<TiledDimension>();
+}
+
+// Returns true if the rows of what is copied are known not to begin at multiples of 16 bytes.
+bool StagedCopy::is_misaligned() const {
+    const auto &c = *source.as<Call>();
+    const int32_t step = bytes_of_step / ring.types[0].bytes();
+    const auto is_odd = [&](const Expr &stride) {
+        const auto known_stride = stride.defined() ? as_const_int(simplify(stride)) : std::nullopt;
+        return known_stride && *known_stride % step != 0;
+    };
+    if (c.call_kind == CallKind::Image) {
+        const auto *p = dynamic_cast<const program::Parameter *>(c.referent.get());
+        for (size_t d = 1; p && d < p->constraints.size(); d++)
+            if (is_odd(p->constraints[d].stride)) return true;
+        return false;
+    }
+    const auto found = storage.find(c.callee);
+    if (found == storage.end() || !found->second->storage.order.empty()) return true;
+    Expr stride = 1;
+    for (size_t d = 0; d + 1 < c.args.size(); d++) {
+        stride = stride * found->second->bounds[d].extent;
+        if (is_odd(stride)) return true;
+    }
+    return false;
+}
+
+bool StagedCopy::is_by_tiles(const std::unordered_set<Symbol> &of_kernel) const {
+    if (!source.defined() || condition.defined() || extents.size() != 2) return false;
+    const size_t rank = source.as<Call>()->args.size();
+    const bool fits =
+        rank >= 2 && rank <= most_rank && extents[0] * ring.types[0].bytes() % most_swizzle == 0;
+    return fits && !is_misaligned() && !tiled_dimensions(of_kernel).empty();
+}
+
+// Returns the map of the buffer that is copied from: where it is, and how it lies in memory.
+Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions) const {
+    const auto &c = *source.as<Call>();
+    std::vector<Expr> min, extents_of_all, strides, box;
+    Expr step = 1;
+    const auto property = [&](BufferField field, size_t d) {
+        return BufferProperty::make(c.callee, field, int(d), c.referent);
+    };
+    if (c.call_kind == CallKind::Image) {
+        for (size_t d = 0; d < dimensions.size(); d++) {
+            min.push_back(property(BufferField::Min, d));
+            extents_of_all.push_back(property(BufferField::Extent, d));
+            if (d > 0) strides.push_back(property(BufferField::Stride, d));
+        }
+        step = property(BufferField::Stride, 0);
+    } else {
+        for (const Range &r : storage.at(c.callee)->bounds) {
+            if (!min.empty())
+                strides.push_back(strides.empty() ? extents_of_all.back()
+                                                  : strides.back() * extents_of_all.back());
+            min.push_back(r.min);
+            extents_of_all.push_back(r.extent);
+        }
+    }
+    for (size_t i = 0; i < dimensions.size(); i++) {
+        const TiledDimension &d = dimensions[i];
+        box.push_back(i == 0 ? of_panel : d.d ? extents[*d.d] : 1);
+        if (d.end.defined()) extents_of_all[i] = ir::min(extents_of_all[i], d.end - min[i]);
+    }
+    const Expr at = call(Handle(), Intrinsic::address_of, {c.with<&Call::args>(min)});
+    std::vector<Expr> operands = {at, ring.types[0].bytes(), int32_t(dimensions.size())};
+    for (const auto *list : {&extents_of_all, &strides, &box})
+        operands.insert(operands.end(), list->begin(), list->end());
+    operands.push_back(step);
+    operands.push_back(layout.defined() ? int32_t(layout.outputs[0].swizzle) : 0);
+    return call(Handle(), Intrinsic::tensor_map, operands);
+}
+
+Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> &of_kernel) const {
+    const std::vector<TiledDimension> dimensions = tiled_dimensions(of_kernel);
+    const Expr tensor_map = map(dimensions);
+    const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
+    const std::vector<Expr> &min = sample.as<Call>()->args;
+    const Symbol panel = Symbol::fresh("panel"), x = Symbol::fresh("x"), y = Symbol::fresh("y");
+    const Expr of_first = int32_variable(panel) * of_panel;
+    const Expr to =
+        call(Handle(), Intrinsic::address_of,
+             {Call::make(ring.types[0], ring.func, CallKind::Func, 0, {of_first, 0, slot})});
+    const std::vector<Expr> at = {of_first + int32_variable(x), int32_variable(y)};
+    Stmt element = store(value_at(at), at);
+    if (const Expr is_whole = whole(at, 1); is_whole.defined())
+        element = IfThenElse::make(is_whole, element, store(make_zero(ring.types[0]), at));
+    const Stmt row = For::make(x, 0, of_panel, LoopKind::Serial, Partition::Never, element);
+    const Stmt box = For::make(y, 0, extents[1], LoopKind::Serial, Partition::Never, row);
+    std::vector<Expr> operands = {to, barrier, tensor_map};
+    for (size_t i = 0; i < dimensions.size(); i++) {
+        const Expr &first = dimensions[i].first;
+        operands.push_back(simplify((i == 0 ? first + of_first : first) - min[i]));
+    }
+    const Stmt s = MachineOp::make(MachineOpKind::copy_tile, std::move(operands), box);
+    return around(
+        For::make(panel, 0, extents[0] / of_panel, LoopKind::Serial, Partition::Never, s));
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,344 @@
+// What is staged for tensor cores ahead of its use: sums of any length, batches, patches of
+// convolutions, computed operands. By meaning, thread by thread, without a GPU; as PTX, and what
+// ptxas says of it where it is installed; and on the GPU, where there is one.
+#include "error/refusal.h"
+#include "lang/module.h"
+#include "random.h"
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+
+#ifndef PTXAS
+#define PTXAS ""
+#endif
+
+using namespace tessera;
+
+namespace {
+
+Var x("x"), y("y"), z("z"), xi("xi"), yi("yi"), wx("wx"), wy("wy");
+RVar ko("ko"), ki("ki");
+
+std::vector<Target> targets() {
+    std::vector<Target> all = {Target("host-jit-cuda-cuda_capability_90-interpret")};
+    const Target gpu("host-jit-cuda");
+    if (host_supports_target_device(gpu)) all.push_back(gpu);
+    return all;
+}
+
+// out(x, y) = sum of a(k, y) * b(x, k), in blocks of 64 x 64.
+struct Product {
+    Func of{"product"}, out{"out"};
+    int stages = 3;
+
+    Product(const std::function<Expr(Expr, Expr)> &a, const std::function<Expr(Expr, Expr)> &b,
+            const Expr &k_extent)
+        : k(0, k_extent, "k") {
+        of(x, y) += cast<float>(a(k, y)) * cast<float>(b(x, k));
+        out(x, y) = of(x, y);
+    }
+    void schedule(
+        TensorInstruction instruction, const std::vector<Func> &staged,
+        const std::function<void(Func &)> &also = [](Func &) {}) {
+        const bool is_mma = instruction == TensorInstruction::MMA;
+        const int rows = is_mma ? 32 : 64, columns = is_mma ? 32 : 64;
+        const auto share = [&](auto &&f, const Var &of_columns, const Var &of_rows) {
+            f.tile(of_columns, of_rows, wx, wy, of_columns, of_rows, columns, rows);
+            is_mma ? f.gpu_warps(wx, wy) : f.gpu_warpgroups(wx).gpu_warpgroups(wy);
+        };
+        out.tile(x, y, xi, yi, 64, 64).gpu_blocks(x, y);
+        of.compute_at(out, x).store_in(MemoryType::Tile);
+        Stage update = of.update();
+        update.split(k, ko, ki, 64);
+        share(out, xi, yi);
+        share(of, x, y);
+        share(update, x, y);
+        update.reorder({ki, x, y, wx, wy, ko}).tensorize(x, y, ki, instruction);
+        for (Func f : staged) {
+            f.compute_at(of, ko).store_in(MemoryType::GPUShared).async().ring_buffer(stages);
+            also(f);
+        }
+    }
+
+private:
+    RDom k;
+};
+
+std::string ptx_of(const Func &out, const std::vector<Argument> &args) {
+    const Target target("x86-64-linux-cuda-cuda_capability_90");
+    const Module m = Pipeline(out).compile_to_module(args, "product", target);
+    const Buffer<uint8_t> code = m.get_device_code_buffer();
+    return {reinterpret_cast<const char *>(code.data()), code.number_of_elements()};
+}
+
+size_t count_of(const std::string &text, const std::string &part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        count++;
+    return count;
+}
+
+// No instruction waits for the one before it, and no register is in memory.
+void check_assembled(const std::string &ptx) {
+    if (std::string(PTXAS).empty()) return;
+    std::string folder = (std::filesystem::temp_directory_path() / "copies_XXXXXX").string();
+    REQUIRE(mkdtemp(folder.data()));
+    const std::string path = folder + "/kernels.ptx";
+    std::ofstream(path) << ptx;
+    const std::string command =
+        std::string(PTXAS) + " -v -arch=sm_90a " + path + " -o " + path + ".cubin 2>&1";
+    std::string said;
+    FILE *out = popen(command.c_str(), "r");
+    for (int c = fgetc(out); c != EOF; c = fgetc(out)) said += char(c);
+    CAPTURE(said);
+    CHECK(pclose(out) == 0);
+    std::filesystem::remove_all(folder);
+    CHECK(count_of(said, "C75") == 0);
+    CHECK(count_of(said, "0 bytes spill stores, 0 bytes spill loads") == count_of(ptx, ".entry"));
+}
+
+// Small halves, whose sums are exact.
+float16_t value_at(int i, int j) { return float16_t(float((i * 7 + j * 3) % 11 - 5) / 2); }
+
+Buffer<float16_t> filled(int width, int height) {
+    Buffer<float16_t> b(width, height);
+    b.for_each_element([&](int i, int j) { b(i, j) = value_at(i, j); });
+    return b;
+}
+
+// Checks a product of what these give, on all targets.
+void agree(Func &out, int columns, int rows, int k, const std::function<float(int, int)> &a,
+           const std::function<float(int, int)> &b) {
+    std::vector<float> sums(size_t(columns) * size_t(rows));
+    for (int j = 0; j < rows; j++)
+        for (int c = 0; c < k; c++) {
+            const float of_a = a(c, j);
+            for (int i = 0; i < columns; i++) sums[size_t(j * columns + i)] += of_a * b(i, c);
+        }
+    for (const Target &target : targets()) {
+        CAPTURE(target.to_string());
+        const Buffer<float> result = out.realize({columns, rows}, target);
+        result.for_each_element([&](int i, int j) {
+            CAPTURE(i);
+            CAPTURE(j);
+            REQUIRE(result(i, j) == sums[size_t(j * columns + i)]);
+        });
+    }
+}
+
+// A sum of `k` products in buffers that have so many more, which are no numbers.
+void sum_of(int k, int more, TensorInstruction instruction, bool is_parameter, int stages,
+            int columns = 80, int rows = 72) {
+    CAPTURE(k);
+    CAPTURE(more);
+    CAPTURE(is_parameter);
+    ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+    Param<int> length("length");
+    Product p([&](Expr c, Expr j) { return a(c, j); }, [&](Expr i, Expr c) { return b(i, c); },
+              is_parameter ? Expr(length) : Expr(k));
+    p.stages = stages;
+    // The machine copies rows that begin at multiples of 16 bytes; threads copy others.
+    if ((k + more) % 8 != 0) a.dim(1).set_stride(k + more);
+    p.schedule(instruction, {a.in(), b.in()});
+    Buffer<float16_t> of_a = filled(k + more, rows), of_b = filled(columns, k + more);
+    const float16_t nan(std::numeric_limits<float>::quiet_NaN());
+    for (int c = k; c < k + more; c++) {
+        for (int j = 0; j < rows; j++) of_a(c, j) = nan;
+        for (int i = 0; i < columns; i++) of_b(i, c) = nan;
+    }
+    a.set(of_a);
+    b.set(of_b);
+    length.set(k);
+    agree(
+        p.out, columns, rows, k, [&](int c, int j) { return float(of_a(c, j)); },
+        [&](int i, int c) { return float(of_b(i, c)); });
+}
+
+// A convolution of images (channel, x, y, image), 3 x 3, as a product of patches of the padded
+// image and a filter (output channel, patch).
+struct Convolution {
+    static constexpr int size = 4, images = 4, taps = 3, filters = 64;
+    const int channels;
+    ImageParam in{Float(16), 4, "in"}, filter{Float(16), 2, "filter"};
+    Func patch;
+    Product product;
+
+    Convolution(int channels, bool repeats)
+        : channels(channels), patch(patch_of(in, channels, repeats)),
+          product([&](Expr f, Expr p) { return patch(f, p); },
+                  [&](Expr i, Expr f) { return filter(i, f); }, channels * taps * taps) {}
+    static Func patch_of(const ImageParam &in, int channels, bool repeats) {
+        Func padded, patch("patch");
+        const Region all = {{0, channels}, {0, size}, {0, size}, {Expr(), Expr()}};
+        padded = repeats ? BoundaryConditions::repeat_edge(in, all)
+                         : BoundaryConditions::constant_exterior(in, float16_t(0.0f), all);
+        patch(x, y) = padded(x % channels, y % size + x / channels % taps - 1,
+                             y / size % size + x / (channels * taps) - 1, y / (size * size));
+        return patch;
+    }
+    void run(bool repeats) {
+        Buffer<float16_t> image(channels, size, size, images);
+        image.for_each_element([&](int c, int i, int j, int n) {
+            image(c, i, j, n) = value_at(c + 3 * i + n, 2 * j + c * i);
+        });
+        in.set(image);
+        const int length = channels * taps * taps;
+        const Buffer<float16_t> of_filter = filled(filters, length);
+        filter.set(of_filter);
+        agree(
+            product.out, filters, size * size * images, length,
+            [&](int f, int p) {
+                int i = p % size + f / channels % taps - 1,
+                    j = p / size % size + f / (channels * taps) - 1;
+                const bool inside = i >= 0 && i < size && j >= 0 && j < size;
+                if (!inside && !repeats) return 0.0f;
+                i = std::clamp(i, 0, size - 1), j = std::clamp(j, 0, size - 1);
+                return float(image(f % channels, i, j, p / (size * size)));
+            },
+            [&](int i, int f) { return float(of_filter(i, f)); });
+    }
+};
+
+const TensorInstruction both[] = {TensorInstruction::MMA, TensorInstruction::WGMMA};
+
+}  // namespace
+
+TEST_SUITE("tensor copies") {
+    TEST_CASE("a sum that no step divides: what is beyond it is zero") {
+        for (const TensorInstruction instruction : both) {
+            sum_of(100, 0, instruction, false, 3);
+            sum_of(104, 24, instruction, false, 2);
+            sum_of(40, 24, instruction, false, 3);
+        }
+    }
+    TEST_CASE("a sum whose length is known when it runs") {
+        for (const TensorInstruction instruction : both) {
+            sum_of(100, 4, instruction, true, 2);
+            sum_of(136, 8, instruction, true, 4);
+            sum_of(3, 5, instruction, true, 3);
+        }
+    }
+    TEST_CASE("long sums, of odd lengths") {
+        sum_of(777, 0, TensorInstruction::MMA, false, 3, 64, 64);
+        sum_of(333, 0, TensorInstruction::WGMMA, false, 4, 64, 64);
+    }
+    TEST_CASE("a batch of products in one kernel, over a sum of any length") {
+        for (const TensorInstruction instruction : both) {
+            ImageParam a(Float(16), 3, "a"), b(Float(16), 3, "b");
+            RDom k(0, a.width(), "k");
+            Func of("product"), out("out");
+            of(x, y, z) += cast<float>(a(k, y, z)) * cast<float>(b(x, k, z));
+            out(x, y, z) = of(x, y, z);
+            const bool is_mma = instruction == TensorInstruction::MMA;
+            const auto share = [&](auto &&f, const Var &columns, const Var &rows) {
+                f.tile(columns, rows, wx, wy, columns, rows, is_mma ? 32 : 64, is_mma ? 32 : 64);
+                is_mma ? f.gpu_warps(wx, wy) : f.gpu_warpgroups(wx).gpu_warpgroups(wy);
+            };
+            out.tile(x, y, xi, yi, 64, 64).gpu_blocks(x, y, z);
+            of.compute_at(out, x).store_in(MemoryType::Tile);
+            Stage update = of.update();
+            update.split(k, ko, ki, 64);
+            share(out, xi, yi);
+            share(of, x, y);
+            share(update, x, y);
+            update.reorder({ki, x, y, wx, wy, ko}).tensorize(x, y, ki, instruction);
+            for (Func f : {a.in(), b.in()})
+                f.compute_at(of, ko).store_in(MemoryType::GPUShared).async().ring_buffer(2);
+            const int length = 88, size = 72, count = 3;
+            Buffer<float16_t> of_a(length, size, count), of_b(size, length, count);
+            of_a.for_each_element([&](int i, int j, int n) { of_a(i, j, n) = value_at(i, j + n); });
+            of_b.for_each_element(
+                [&](int i, int j, int n) { of_b(i, j, n) = value_at(j - n + 9, i); });
+            a.set(of_a);
+            b.set(of_b);
+            for (const Target &target : targets()) {
+                const Buffer<float> result = out.realize({size, size, count}, target);
+                result.for_each_element([&](int i, int j, int n) {
+                    float sum = 0;
+                    for (int c = 0; c < length; c++)
+                        sum += float(of_a(c, j, n)) * float(of_b(i, c, n));
+                    REQUIRE(result(i, j, n) == sum);
+                });
+            }
+        }
+    }
+    TEST_CASE("patches of a convolution, padded by zeros or by the edge") {
+        for (const TensorInstruction instruction : both) {
+            for (const int channels : {32, 8, 4, 3}) {
+                CAPTURE(channels);
+                for (const bool repeats : {false, true}) {
+                    CAPTURE(repeats);
+                    Convolution c(channels, repeats);
+                    c.product.schedule(instruction, {c.patch, c.filter.in()});
+                    c.run(repeats);
+                }
+            }
+        }
+    }
+    TEST_CASE("code for patches: copies of 16 bytes, begun ahead of the instructions") {
+        for (const TensorInstruction instruction : both) {
+            Convolution c(64, false);
+            c.product.schedule(instruction, {c.patch, c.filter.in()});
+            const std::string ptx = ptx_of(c.product.out, {c.in, c.filter});
+            CAPTURE(ptx);
+            const bool is_mma = instruction == TensorInstruction::MMA;
+            CHECK(count_of(ptx, "cp.async.cg.shared.global") >= 4 * 2);
+            CHECK((count_of(ptx, "cp.async.bulk.tensor") == 0) == is_mma);
+            CHECK((count_of(ptx, "fence.proxy.async") == 0) == is_mma);
+            check_assembled(ptx);
+        }
+    }
+    TEST_CASE("operands that are computed: of bytes, of floats, scaled, transposed") {
+        for (const TensorInstruction instruction : both) {
+            ImageParam a(UInt(8), 2, "a"), b(Float(32), 2, "b"), scale(Float(32), 1, "scale");
+            Func of_a("of_a"), of_b("of_b");
+            of_a(x, y) = cast<float16_t>(cast<float>(a(x, y)) * scale(y));
+            of_b(x, y) = cast<float16_t>(b(y, x));
+            Product p([&](Expr c, Expr j) { return of_a(c, j); },
+                      [&](Expr i, Expr c) { return of_b(i, c); }, a.width());
+            p.schedule(instruction, {of_a, of_b});
+            const int length = 100, columns = 66, rows = 67;
+            Buffer<uint8_t> bytes(length, rows);
+            Buffer<float> floats(length, columns), scales(rows);
+            bytes.for_each_element([&](int i, int j) { bytes(i, j) = uint8_t((i * 3 + j) % 13); });
+            floats.for_each_element(
+                [&](int i, int j) { floats(i, j) = float((i + j * 5) % 9 - 4); });
+            scales.for_each_element([&](int i) { scales(i) = i % 3 == 0 ? 0.5f : 2.0f; });
+            a.set(bytes);
+            b.set(floats);
+            scale.set(scales);
+            agree(
+                p.out, columns, rows, length,
+                [&](int c, int j) { return float(bytes(c, j)) * scales(j); },
+                [&](int i, int c) { return floats(c, i); });
+            check_assembled(ptx_of(p.out, {a, b, scale}));
+        }
+    }
+    TEST_CASE("random lengths, stages and staging") {
+        test::Seeds seeds(3.0);
+        while (const auto seed = seeds.next()) {
+            CAPTURE(*seed);
+            test::Random random(*seed);
+            const auto pick = [&](const std::vector<int> &of) { return random.pick(of); };
+            const int length = pick({1, 8, 63, 64, 65, 100, 128, 130, 200});
+            sum_of(length, pick({0, 1, 8}), both[random.chance(50)], random.chance(50),
+                   pick({2, 3, 4}), pick({64, 66, 72, 130}), pick({64, 67, 128}));
+        }
+    }
+    TEST_CASE("a sum of guarded parts is refused where nothing fills with zeros") {
+        ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+        Product p([&](Expr c, Expr j) { return a(c, j); }, [&](Expr i, Expr c) { return b(i, c); },
+                  100);
+        p.schedule(TensorInstruction::MMA, {a.in()});
+        b.in().compute_at(p.of, ko).store_in(MemoryType::GPUShared).gpu_threads(Var::implicit(0));
+        const std::string message = refusal([&] { ptx_of(p.out, {a, b}); });
+        CAPTURE(message);
+        CHECK(message.find("tensor_copies_test.cpp:") == 0);
+        CHECK(message.find("both operands are staged by async() and ring_buffer()") !=
+              std::string::npos);
+    }
+}
