@@ -2,6 +2,7 @@
 #include "interpret/statement_run.h"
 #include "ir/cpu_tensor.h"
 #include "ir/operators.h"
+#include <algorithm>
 
 // Copies that end later than they begin, and the instructions of tensor cores.
 namespace tessera::interpret {
@@ -10,8 +11,6 @@ using namespace ir;
 
 namespace {
 
-constexpr int64_t chunk_bytes = 16;
-
 void add_tensor_operand(std::vector<PlacedAccess> &all, const TensorOperation::Operand &o) {
     const bool is_in_memory = o.source != TensorOperation::Source::Registers;
     const char *what = o.source == TensorOperation::Source::Panels
@@ -19,13 +18,13 @@ void add_tensor_operand(std::vector<PlacedAccess> &all, const TensorOperation::O
                            : "ldmatrix loads a row";
     for (size_t i = 0; i < o.places.size(); i++) {
         const size_t operand = TensorOperation::first_place + 1 + all.size();
-        all.push_back(is_in_memory ? PlacedAccess{operand, chunk_bytes, chunk_bytes, what}
+        all.push_back(is_in_memory ? PlacedAccess{operand, slot_bytes, slot_bytes, what}
                                    : PlacedAccess{operand, 1, 0, "a fragment"});
     }
 }
 
 std::vector<PlacedAccess> accesses_of(const MachineOp &s) {
-    constexpr int64_t panel = 128;
+    constexpr int64_t aligned_box = 128;
     const size_t count = s.operands.size();
     std::vector<PlacedAccess> found;
     switch (s.op) {
@@ -36,11 +35,11 @@ std::vector<PlacedAccess> accesses_of(const MachineOp &s) {
         break;
     }
     case MachineOpKind::copy_tile:
-        found.push_back({0, panel, chunk_bytes, "a copy of a box is made"});
+        found.push_back({0, aligned_box, slot_bytes, "a copy of a box is made"});
         break;
     case MachineOpKind::store_quads:
         if (count > 2)
-            found.push_back({count - 1, chunk_bytes, chunk_bytes, "threads store together"});
+            found.push_back({count - 1, slot_bytes, slot_bytes, "threads store together"});
         break;
     case MachineOpKind::copy_async: break;  // its accesses say how they are aligned
     }
@@ -49,7 +48,7 @@ std::vector<PlacedAccess> accesses_of(const MachineOp &s) {
     // Threads store one element after the other where alignment does not let them store together.
     const bool is_wide =
         element && (s.op != MachineOpKind::store_quads ||
-                    element->alignment.modulus * element->type.element_of().bytes() >= chunk_bytes);
+                    element->alignment.modulus * element->type.element_of().bytes() >= slot_bytes);
     return is_wide ? found : std::vector<PlacedAccess>();
 }
 
@@ -62,8 +61,23 @@ const Load *placed_element(const Expr &place) {
     return c && c->op == Intrinsic::address_of ? c->args[0].as<Load>() : nullptr;
 }
 
+Word StatementRun::tensor_map(Operands operands) {
+    std::vector<Word> all;
+    for (const Value *operand : operands) all.push_back(operand->word());
+    const auto found = std::ranges::find(shared.tensor_maps, all);
+    const auto number = found - shared.tensor_maps.begin();
+    if (found == shared.tensor_maps.end()) shared.tensor_maps.push_back(std::move(all));
+    return Word(number + 1);
+}
+
+int64_t StatementRun::swizzle_of_map(Word handle) const {
+    if (handle == 0 || handle > shared.tensor_maps.size())
+        throw RuntimeError("a copy of a box by what is no tensor map");
+    return int64_t(shared.tensor_maps[size_t(handle - 1)].back());
+}
+
 // Checks the places that the machine accesses by itself. Returns these places, and behind them, of
-// a copy of a box, its barrier.
+// a copy of a box, its barrier and its map.
 Tape &StatementRun::places_of(const MachineOp &s) {
     const auto [known, is_new] = shared.placed_accesses.try_emplace(&s);
     if (is_new) known->second = accesses_of(s);
@@ -71,7 +85,10 @@ Tape &StatementRun::places_of(const MachineOp &s) {
     Tape &places = run_tape(s, [&] {
         std::vector<Expr> all;
         for (const PlacedAccess &access : accesses) all.push_back(s.operands[access.operand]);
-        if (s.op == MachineOpKind::copy_tile) all.push_back(s.operands.at(1));
+        if (s.op == MachineOpKind::copy_tile) {
+            all.push_back(s.operands.at(1));
+            if (s.operands.size() > 2) all.push_back(s.operands[2]);
+        }
         return all;
     });
     for (size_t i = 0; i < accesses.size(); i++) {
@@ -103,19 +120,25 @@ void StatementRun::run_machine_op(const MachineOp &s) {
         frame.recorded = &frame.copies.back();
         break;
     case MachineOpKind::copy_tile: {
-        CopyBarrier &barrier =
-            copy_barrier(places.result(shared.placed_accesses[&s].size()).word());
+        const size_t after_places = shared.placed_accesses[&s].size();
+        CopyBarrier &barrier = copy_barrier(places.result(after_places).word());
         if (barrier.pending.empty())
             throw RuntimeError("a copy for a barrier that expects nothing");
         frame.recorded = &barrier.pending.back();
+        frame.box_swizzle =
+            s.operands.size() > 2 ? swizzle_of_map(places.result(after_places + 1).word()) : 0;
         break;
     }
     }
     run(s.body);
     frame.recorded = nullptr;
+    frame.box_swizzle.reset();
 }
 
-void StatementRun::record(const MemoryRef &memory, int64_t index, Word word, uint8_t poison) {
+// The machine places the elements of a box by the swizzle of its map.
+void StatementRun::record(const MemoryRef &memory, int64_t element, Word word, uint8_t poison) {
+    const int64_t index = frame.box_swizzle ? memory->place_of(element, *frame.box_swizzle)
+                                            : memory->place_of(element);
     memory->begin_copy(index, accessor());
     frame.recorded->push_back({memory, index, word, poison});
 }

@@ -1,5 +1,6 @@
 #include "interpret/memory.h"
 #include "base/error.h"
+#include "ir/layout.h"
 #include <algorithm>
 #include <cstring>
 
@@ -41,8 +42,12 @@ bool TaskTree::concurrent(int a, int b) const {
     return node(a).loop == node(b).loop;
 }
 
-Memory::Memory(std::string name, Type type, int64_t size, int padding, int task)
-    : name(std::move(name)), type(type), size(size), padding(padding), task(task) {
+Memory::Memory(std::string name, Type type, int64_t size, int padding, int task, int swizzle)
+    : name(std::move(name)), type(type), size(size), padding(padding), swizzle(swizzle),
+      task(task) {
+    if (swizzle != 0 && (size * bytes() % swizzle != 0 || padding != 0))
+        throw RuntimeError(str("the memory of ", this->name, " has no whole number of rows of ",
+                               swizzle, " bytes that are swizzled"));
     // Without elements it has an address, too: extern stages take a null one for a bounds query.
     own.assign(std::max<size_t>(1, size_t((size + padding) * bytes())), 0);
     poison.assign(size_t(size + padding), unwritten);
@@ -91,6 +96,11 @@ void Memory::copy_from(const Memory &twin) {
 bool Memory::is_between(int64_t index) const {
     if (in_box.empty() || freed || index < low || index >= low + size) return false;
     return !in_box[size_t(index - low)];
+}
+
+int64_t Memory::place_of(int64_t index, int64_t by_swizzle) const {
+    if (index < low || index >= low + size) return index;  // which is refused
+    return ir::swizzled(index * bytes(), by_swizzle) / bytes();
 }
 
 void Memory::check(int64_t index, bool is_store) const {

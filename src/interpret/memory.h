@@ -38,10 +38,15 @@ struct Accessor {
 class Memory {
 public:
     // Memory of the interpreted program itself; nothing is written yet. `padding` elements more may
-    // be read.
-    Memory(std::string name, Type type, int64_t size, int padding, int task);
+    // be read. `swizzle`: as in ir::AllocationFacts; the memory is kept as the machine keeps it.
+    Memory(std::string name, Type type, int64_t size, int padding, int task, int swizzle = 0);
     // Memory that the caller passed. `written`: its elements have values.
     Memory(std::string name, const tessera_buffer_t &buffer, bool is_output, bool written);
+
+    // Returns where the program finds an element of swizzled memory, by the index that it uses;
+    // else that index. The machine's own units find elements by the swizzle that they are told of.
+    int64_t place_of(int64_t index) const { return place_of(index, swizzle); }
+    int64_t place_of(int64_t index, int64_t by_swizzle) const;
 
     Word load(int64_t index, uint8_t &poison, const Accessor &by);
     void store(int64_t index, Word word, uint8_t poison, const Accessor &by);
@@ -89,6 +94,7 @@ private:
     [[noreturn]] void fail_undefined(int64_t index) const;
 
     int64_t low = 0, size = 0, padding = 0;  // indices [low, low + size)
+    int64_t swizzle = 0;
     uint8_t *host = nullptr;
     std::vector<uint8_t> own;
     // The state of an element: it has a value, nobody has stored one, or what was stored has no

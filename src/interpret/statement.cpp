@@ -374,7 +374,8 @@ void StatementRun::cluster_load(const IntrinsicCall &node, Operands operands, Va
                                " yet, or none any more, where another one reads it"));
     const Memory &here = memory(load.buffer);
     const auto bytes = int64_t(operands[0]->word() - Word(uintptr_t(here.address(0))));
-    result.lanes[0] = there->second->load(bytes / load.type.bytes(), result.poison[0], accessor());
+    const int64_t at = there->second->place_of(bytes / load.type.bytes());
+    result.lanes[0] = there->second->load(at, result.poison[0], accessor());
 }
 
 void StatementRun::run_for(const For &loop) {
@@ -435,7 +436,7 @@ void StatementRun::run_store(const Store &s) {
         if (frame.recorded) {
             record(frame.memories.at(s.buffer), at, value.lanes[i], value.poison[i]);
         } else {
-            m.store(at, value.lanes[i], value.poison[i], accessor());
+            m.store(m.place_of(at), value.lanes[i], value.poison[i], accessor());
         }
     }
 }
@@ -465,9 +466,9 @@ void StatementRun::run_provide(const Provide &s) {
 }
 
 // The bytes that remember what was written need memory, too.
-MemoryRef StatementRun::own_memory(Symbol name, Type type, int64_t size, int padding) {
+MemoryRef StatementRun::own_memory(Symbol name, Type type, int64_t size, int padding, int swizzle) {
     try {
-        return std::make_shared<Memory>(name.text(), type, size, padding, frame.task);
+        return std::make_shared<Memory>(name.text(), type, size, padding, frame.task, swizzle);
     } catch (const std::bad_alloc &) {
         refuse_size(name);
     }
@@ -501,7 +502,8 @@ void StatementRun::run_allocate(const Allocate &s) {
         }
     }
     bool wanted = !s.condition.defined() || tape.result(s.extents.size()).as_bool();
-    MemoryRef m = own_memory(s.buffer, s.type, wanted ? size : 0, wanted ? s.padding : 0);
+    MemoryRef m =
+        own_memory(s.buffer, s.type, wanted ? size : 0, wanted ? s.padding : 0, s.facts.swizzle);
     shared.remember(m);
     const Memory *made = m.get();
     if (frame.in_kernel) shared.of_kernels.insert(made);

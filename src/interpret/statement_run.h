@@ -92,6 +92,7 @@ struct Frame {
     size_t row = 0;                      // of the threads that differ in x alone
     std::deque<PendingStores> copies;    // that it has begun, in groups; the last one is open
     PendingStores *recorded = nullptr;   // what stores go to, instead of memory
+    std::optional<int64_t> box_swizzle;  // of the copy of a box that is recorded
     // Sums of asynchronous tensor operations that it has not waited for, oldest first.
     std::deque<PendingStores> sums;
 };
@@ -134,6 +135,8 @@ struct SharedState {
     std::deque<std::vector<uint8_t>> blocks;
     std::unordered_map<Word, std::unique_ptr<OwnedBuffer>> made_buffers;  // by their addresses
     std::unordered_map<Word, Part> parts;
+    // What tensor maps were made of, by their handles less 1.
+    std::vector<std::vector<Word>> tensor_maps;
 
     explicit SharedState(const StatementOptions &options) : options(options) {}
     // For foreign code that writes to it. Those that are gone are forgotten now and then.
@@ -185,7 +188,7 @@ private:
     void run_acquire(const ir::Acquire &s);
     void run_store(const ir::Store &s);
     void run_provide(const ir::Provide &s);
-    MemoryRef own_memory(Symbol name, Type type, int64_t size, int padding);
+    MemoryRef own_memory(Symbol name, Type type, int64_t size, int padding, int swizzle = 0);
     [[noreturn]] static void refuse_size(Symbol name);
     void run_allocate(const ir::Allocate &s);
     void give_up(Symbol buffer);
@@ -211,6 +214,8 @@ private:
     void make_buffer(Operands operands, Value &result);
     bool asynchronous_intrinsic(const ir::IntrinsicCall &node, Operands operands, Value &result);
     CopyBarrier &copy_barrier(Word place);
+    Word tensor_map(Operands operands);
+    int64_t swizzle_of_map(Word handle) const;
     void record(const MemoryRef &memory, int64_t index, Word word, uint8_t poison);
     void wait_for_copies(size_t but);
     void wait_for_phase(CopyBarrier &barrier, bool is_odd);

@@ -90,7 +90,7 @@ void StatementRun::load(const Load &node, Operands operands, Value &result) {
         if (skipped || index.poison[i] || (is_dense(i) && m.is_between(at))) {
             lose(result, i);
         } else {
-            result.lanes[i] = m.load(at, result.poison[i], accessor());
+            result.lanes[i] = m.load(m.place_of(at), result.poison[i], accessor());
         }
     }
 }
@@ -212,8 +212,8 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
     case Intrinsic::cluster_load: return cluster_load(node, operands, result);
     case Intrinsic::shuffle_lanes: return shuffle(node, operands, result);
     case Intrinsic::gpu_processors: return result.assign(3);  // few, so that blocks take turns
-    case Intrinsic::device_address:
-    case Intrinsic::tensor_map: return result.assign(0);  // machine code looks at it alone
+    case Intrinsic::device_address: return result.assign(0);  // machine code looks at it alone
+    case Intrinsic::tensor_map: return result.assign(tensor_map(operands));
     default:
         if (asynchronous_intrinsic(node, operands, result)) return;
         if (device_intrinsic(node, operands, result)) return;

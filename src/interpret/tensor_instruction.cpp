@@ -173,9 +173,17 @@ private:
         });
     }
     Accessor by() const { return {&shared.tasks, task, false}; }
+    // Loads by the place that a thread has given, which it swizzles as its memory is.
     Held load(const ElementPlace &first, int64_t element) const {
+        return load_at(first, first.memory->place_of(first.index + element));
+    }
+    // Loads as the machine's units do, which swizzle by themselves.
+    Held load_swizzled(const ElementPlace &first, int64_t element, int64_t swizzle) const {
+        return load_at(first, first.memory->place_of(first.index + element, swizzle));
+    }
+    Held load_at(const ElementPlace &first, int64_t index) const {
         Held held;
-        held.word = first.memory->load(first.index + element, held.poison, by());
+        held.word = first.memory->load(index, held.poison, by());
         return held;
     }
 
@@ -203,7 +211,9 @@ private:
         }
         OperandAccess access;
         access.layout = &o.layout;
-        access.load = [this, first](const Place &p) { return load(first, p[0]); };
+        access.load = [this, first](const Place &p) {
+            return load_swizzled(first, p[0], panel_bytes);
+        };
         return access;
     }
 

@@ -134,14 +134,18 @@ struct StorageFacts {
     Traced traced;                   // accesses by their coordinates, wherever they are stored
     Expr copies;  // of a ring buffer, numbered by the last dimension; undefined: one
     bool is_copy_shared = false;  // several productions in a row use one copy
-    // Where an element is, from the coordinates d0, d1, ... to a byte; undefined: one row after the
-    // other, in `order`.
+    // What is copied into it is waited for where it is used: no barrier is placed for it, and no
+    // other storage takes its memory.
+    bool is_pipelined = false;
+    // Where an element is, from the coordinates d0, d1, ... (from the first of each) to a byte;
+    // undefined: one row after the other, in `order`.
     Layout layout;
     Location async_written, compute_written;
     using Fields =
         FieldList<&StorageFacts::buffers, &StorageFacts::order, &StorageFacts::folds,
                   &StorageFacts::is_async, &StorageFacts::is_passed, &StorageFacts::traced,
-                  &StorageFacts::copies, &StorageFacts::is_copy_shared, &StorageFacts::layout>;
+                  &StorageFacts::copies, &StorageFacts::is_copy_shared, &StorageFacts::is_pipelined,
+                  &StorageFacts::layout>;
 };
 
 // Names the Func whose flat storage this is.
@@ -151,10 +155,11 @@ struct AllocationFacts {
     // A buffer in whose memory it is, of a kernel's block; they are not used at the same time.
     // Undefined: it has memory of its own.
     Symbol within;
-    // The bytes of a row whose 16-byte slots are exchanged (LayoutOutput in ir/layout.h); 0: none.
+    // The bytes of a row whose slots are exchanged (swizzled() in ir/layout.h); 0: none.
     int swizzle = 0;
-    using Fields =
-        FieldList<&AllocationFacts::func, &AllocationFacts::within, &AllocationFacts::swizzle>;
+    bool is_pipelined = false;  // as in StorageFacts
+    using Fields = FieldList<&AllocationFacts::func, &AllocationFacts::within,
+                             &AllocationFacts::swizzle, &AllocationFacts::is_pipelined>;
 };
 
 // Says how hoisted storage is allocated.

@@ -82,7 +82,7 @@ struct WgmmaOperand {
     int64_t panel = 0;
 };
 // The bytes of a row of a panel, whose slots of 16 bytes are exchanged.
-constexpr int64_t panel_bytes = 128;
+constexpr int64_t panel_bytes = most_swizzle;
 // Returns wgmma of 64 rows and 32 bytes of k; B is in memory, and A there or in registers.
 Instruction wgmma_m64(int64_t columns, Type sum, Type a, Type b, bool a_in_registers = false);
 // Returns where an operand of wgmma lies, from (i, k) or (k, j) to elements.

@@ -138,7 +138,8 @@ namespace tessera::ir {
                                       within a kernel, then device_address), one element's bytes,  \
                                       and what the runtime's tessera_cuda_tensor_map is told of    \
                                       the buffer, and of the box that one copy_tile copies, in its \
-                                      argument `shape` */
+                                      argument `shape`; its last operand is the swizzle of the   \
+                                      memory that is written */
 
 // The operations of the runtime for lowered code: an int32, if nothing else is said. The back end
 // decides how to call them (for a CPU: lower/finish/runtime_calls.h).

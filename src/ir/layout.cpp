@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <unordered_set>
 
@@ -88,10 +89,6 @@ LayoutOutput read_output(LayoutText &text, const Layout &layout) {
     } while (text.accept("+"));
     text.expect(")");
     return output;
-}
-
-int64_t swizzled(int64_t address, int64_t swizzle) {
-    return swizzle == 0 ? address : address ^ ((address >> 3) & (swizzle - 16));
 }
 
 void print(std::ostream &out, const LayoutDigit &d, const LayoutCoordinate &of) {
@@ -237,6 +234,24 @@ Expr value_of(const LayoutOutput &output, std::span<const LayoutCoordinate> coor
     return sum.defined() ? sum : Expr(0);
 }
 
+LayoutOutput in_units_of(const LayoutOutput &output, int64_t unit) {
+    LayoutOutput result = output;
+    for (LayoutDigit &d : result.digits) {
+        if (d.stride % unit != 0)
+            throw InternalError(str("a layout with a stride of ", d.stride, ", which is no ",
+                                    "multiple of ", unit));
+        d.stride /= unit;
+    }
+    return result;
+}
+
+int64_t neighbours(const LayoutOutput &output, size_t coordinate, int64_t unit) {
+    for (const LayoutDigit &d : output.digits) {
+        if (d.coordinate == coordinate && d.divisor == 1 && d.stride == unit) return d.extent;
+    }
+    return 1;
+}
+
 bool is_injective(const Layout &layout) {
     std::set<std::vector<int64_t>> places;
     for_each_element(layout, [&](auto element) { places.insert(place_of(layout, element)); });
@@ -306,6 +321,28 @@ Layout tiled(const Layout &tile, std::span<const int64_t> extents, std::string_v
         stride *= count;
     }
     return result;
+}
+
+Layout panel_layout(std::span<const int64_t> extents, int64_t element_bytes) {
+    const int64_t row = extents[0], panel = std::min(row, most_swizzle / element_bytes),
+                  panel_bytes = panel * element_bytes;
+    if (row % panel != 0) throw InternalError(str("a row of ", row, " in panels of ", panel));
+    // The slots of a row that are an odd number are in all banks in turns.
+    const int64_t swizzle = std::gcd(panel_bytes, most_swizzle);
+    LayoutOutput byte{"byte", swizzle > slot_bytes ? swizzle : 0, {{0, 1, panel, element_bytes}}};
+    Layout layout;
+    int64_t stride = panel_bytes;
+    for (size_t d = 0; d < extents.size(); d++)
+        layout.coordinates.push_back({str('d', d), extents[d]});
+    const auto add = [&](size_t d, int64_t divisor, int64_t extent) {
+        if (extent > 1) byte.digits.push_back({d, divisor, extent, stride});
+        stride *= extent;
+    };
+    for (size_t d = 1; d + 1 < extents.size(); d++) add(d, 1, extents[d]);
+    add(0, panel, row / panel);
+    if (extents.size() > 1) add(extents.size() - 1, 1, extents.back());
+    layout.outputs.push_back(std::move(byte));
+    return layout;
 }
 
 }  // namespace tessera::ir

@@ -19,6 +19,18 @@ namespace tessera::ir {
 //     i:16 k:16 -> thread(i%8*4 + k/2%4) register(k/8*4 + i/8*2 + k%2)
 //     i:64 k:128 -> byte^128(k/64*8192 + i*128 + k%64*2)
 
+// What machines exchange, copy and load as a whole in the memory of a block: slots of 16 bytes. A
+// row of at most 128 bytes is swizzled: a few bits of the number of a slot in its row are exchanged
+// by the number of the row, so that slots above one another are in different banks.
+constexpr int64_t slot_bytes = 16, most_swizzle = 128;
+// Returns the address of a byte in memory whose rows of `swizzle` bytes are swizzled: 32, 64 or
+// 128, or 0 for none.
+constexpr int64_t swizzled(int64_t address, int64_t swizzle) {
+    return swizzle == 0 ? address : address ^ ((address >> 3) & (swizzle - slot_bytes));
+}
+// Returns the bytes after which the exchange begins anew: swizzled storage begins at a multiple.
+constexpr int64_t swizzle_period(int64_t swizzle) { return 8 * swizzle; }
+
 // The digit `coordinate / divisor % extent`, times `stride`.
 struct LayoutDigit {
     size_t coordinate = 0;  // its number
@@ -36,7 +48,7 @@ struct LayoutCoordinate {
 };
 
 // One number of a place: the sum of its digits. `swizzle` is 0, 32, 64 or 128, the bytes of a row
-// whose 16-byte slots are exchanged: address ^= (address >> 3) & (swizzle - 16).
+// whose slots are exchanged (swizzled()).
 struct LayoutOutput {
     std::string name;
     int64_t swizzle = 0;
@@ -76,6 +88,12 @@ std::optional<std::vector<int64_t>> element_at(const Layout &layout, std::span<c
 Expr value_of(const LayoutOutput &output, std::span<const LayoutCoordinate> coordinates,
               std::span<const Expr> element);
 
+// Returns the output in units of so many. Throws InternalError if a stride is no multiple.
+LayoutOutput in_units_of(const LayoutOutput &output, int64_t unit);
+// Returns how many elements lie side by side along a coordinate, from any multiple of that number
+// on, if each takes so many units of an output.
+int64_t neighbours(const LayoutOutput &output, size_t coordinate, int64_t unit);
+
 // Returns true if no two elements share a place; bijective: if also no place within the extents of
 // the outputs is empty.
 bool is_injective(const Layout &layout);
@@ -99,5 +117,15 @@ Layout compose(const Layout &outer, const Layout &inner);
 //     i:2 j:2 -> thread(i) register(j)   to {4, 4} in register
 //     =   i:4 j:4 -> thread(i%2) register(i/2*4 + j/2*2 + j%2)
 Layout tiled(const Layout &tile, std::span<const int64_t> extents, std::string_view output);
+
+// Returns the layout in memory of elements of so many bytes in panels, from d0, d1, ... to a byte.
+// Rows along d0 of more than 128 bytes are cut into panels of 128 bytes, which lie one after the
+// other, each with all its rows, which are numbered by the coordinates up to the last; that one
+// comes after these. Rows are swizzled as far as slots above one another would be in one bank.
+// Throws InternalError if panels do not divide a row.
+//
+//     {128, 64, 3}, 2   ->   d0:128 d1:64 d2:3 -> byte^128(d0%64*2 + d1*128 + d0/64*8192 +
+//                                                          d2*16384)
+Layout panel_layout(std::span<const int64_t> extents, int64_t element_bytes);
 
 }  // namespace tessera::ir

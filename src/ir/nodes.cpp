@@ -498,6 +498,9 @@ Stmt Allocate::make(Symbol buffer, Type type, MemoryType memory, std::vector<Exp
     n->condition = std::move(condition);
     n->padding = padding;
     n->body = std::move(body);
+    const auto swizzles = {0, 32, 64, int(most_swizzle)};
+    require(std::ranges::count(swizzles, facts.swizzle) == 1, "Allocate", "a swizzle of ",
+            facts.swizzle, " bytes");
     n->facts = std::move(facts);
     if (!n->facts.func.defined()) n->facts.func = buffer;
     return finish<Stmt>(n);
@@ -523,6 +526,9 @@ static void require_storage(const StorageFacts &storage, size_t dimensions) {
         }
     }
     if (storage.copies.defined()) require_scalar_int(storage.copies, "Realize", "copies");
+    const Layout &layout = storage.layout;
+    const bool fits = layout.coordinates.size() == dimensions && layout.outputs.size() == 1;
+    require(!layout.defined() || (fits && storage.order.empty()), "Realize", "the layout ", layout);
 }
 
 Stmt Realize::make(Symbol func, std::vector<Type> types, MemoryType memory, Region bounds,

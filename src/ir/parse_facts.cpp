@@ -159,6 +159,7 @@ StorageFacts FactParser::storage_facts() {
     }
     if (accept("copies")) s.copies = expr();
     s.is_copy_shared = accept("shared");
+    s.is_pipelined = accept("pipelined");
     if (accept("layout")) s.layout = parse_layout(string());
     return s;
 }

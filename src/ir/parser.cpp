@@ -220,6 +220,7 @@ std::function<Stmt(Stmt)> StmtParser::allocate() {
     expect("in");
     MemoryType m = memory();
     if (accept("within")) facts.within = name();
+    facts.is_pipelined = accept("pipelined");
     if (accept("swizzle")) facts.swizzle = integer();
     int padding = accept("padding") ? integer() : 0;
     Expr c = condition();

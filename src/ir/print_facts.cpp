@@ -137,6 +137,7 @@ void FactPrinter::print_storage(const StorageFacts &facts) {
     print_order(facts.order);
     print_copies(facts.copies);
     if (facts.is_copy_shared) out << " shared";
+    if (facts.is_pipelined) out << " pipelined";
     if (facts.layout.defined()) out << " layout \"" << facts.layout << '"';
 }
 

@@ -164,6 +164,7 @@ void StmtPrinter::header(const Allocate &s) {
         out << " within ";
         name(s.facts.within);
     }
+    if (s.facts.is_pipelined) out << " pipelined";
     if (s.facts.swizzle != 0) out << " swizzle " << s.facts.swizzle;
     if (s.padding != 0) out << " padding " << s.padding;
     if (s.condition.defined()) {

@@ -6,7 +6,7 @@ using tessera::Message;
 namespace {
 
 // The numbers of cuTensorMapEncodeTiled (cuda.h).
-constexpr int no_interleave = 0, swizzle_128_bytes = 3, promote_256_bytes = 3, fill_with_zeros = 0;
+constexpr int no_interleave = 0, promote_256_bytes = 3, fill_with_zeros = 0;
 constexpr int32_t most_dimensions = 5;
 
 // CUtensorMapDataType of an element that is copied as it is; -1 if there is none.
@@ -16,6 +16,17 @@ int data_type(int32_t element_bytes) {
     case 2: return 1;
     case 4: return 2;
     case 8: return 4;
+    default: return -1;
+    }
+}
+
+// CUtensorMapSwizzle of so many bytes; -1 if there is none.
+int swizzle_of(int32_t bytes) {
+    switch (bytes) {
+    case 0: return 0;
+    case 32: return 1;
+    case 64: return 2;
+    case 128: return 3;
     default: return -1;
     }
 }
@@ -68,7 +79,7 @@ int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_
     const Driver *d = &scope.driver();
     const auto rank = uint32_t(shape[0]);
     const int32_t *extents = shape + 1, *distances = extents + rank, *sizes = distances + rank - 1,
-                  step = sizes[rank];
+                  step = sizes[rank], swizzle = sizes[rank + 1];
     uint64_t dims[most_dimensions], strides[most_dimensions];
     uint32_t box[most_dimensions], steps[most_dimensions];
     for (uint32_t i = 0; i < rank; i++) {
@@ -82,11 +93,15 @@ int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_
             user_context,
             Message() << "a matrix whose elements are " << step
                       << " elements apart cannot be copied in boxes: they have to be dense");
+    if (swizzle_of(swizzle) < 0)
+        return fail(user_context, Message() << "a tensor map swizzles rows of 32, 64 or 128 bytes, "
+                                               "and not of "
+                                            << swizzle);
     if (!d->encode_tiled)
         return fail(user_context, Message() << "the CUDA driver is too old: it has no tensor maps");
     const Result r =
         d->encode_tiled(map, data_type(element_bytes), rank, address, dims, strides, box, steps,
-                        no_interleave, swizzle_128_bytes, promote_256_bytes, fill_with_zeros);
+                        no_interleave, swizzle_of(swizzle), promote_256_bytes, fill_with_zeros);
     if (r == result::success) return 0;
     return refuse(user_context, address, element_bytes, rank, extents, distances, sizes);
 }

@@ -108,11 +108,11 @@ int tessera_cuda_run(void *user_context, const tessera_cuda_kernels_t *kernels, 
  * launch then says. */
 int32_t tessera_cuda_processors(void *user_context);
 /* Writes a tensor map (a CUtensorMap: 128 bytes, at a multiple of 64) of an array on the device,
- * for copies of boxes into the memory of a block with the swizzle of 128 bytes; what is outside of
- * the array is 0. `shape`: the number n of dimensions, up to 5; n extents; the distances of all
- * dimensions but the first; n extents of a box; and the distance of the first dimension (1), in
- * elements of `element_bytes`. An error if the address or a distance is no multiple of 16 bytes, or
- * the driver has no tensor maps. */
+ * for copies of boxes into the memory of a block; what is outside of the array is 0. `shape`: the
+ * number n of dimensions, up to 5; n extents; the distances of all dimensions but the first; n
+ * extents of a box; the distance of the first dimension (1), in elements of `element_bytes`; and
+ * the swizzle of the memory that is written, in bytes: 0 (none), 32, 64 or 128. An error if the
+ * address or a distance is no multiple of 16 bytes, or the driver has no tensor maps. */
 int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_t element_bytes,
                             const int32_t *shape);
 

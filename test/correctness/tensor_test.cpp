@@ -288,6 +288,8 @@ TEST_SUITE("tensor cores") {
         CHECK(count_of(ptx, "ldmatrix.sync.aligned.m8n8.x4.shared") ==
               count_of(ptx, "ldmatrix.sync.aligned.m8n8.x4.trans.shared"));
         CHECK(count_of(ptx, "cp.async.cg.shared.global") > 0);
+        // Fragments of rows below one another share the exchange of slots.
+        CHECK(2 * count_of(ptx, "xor.b32") <= count_of(ptx, "ldmatrix"));
         CHECK(count_of(ptx, "cp.async.wait_group 2") == count_of(ptx, ".entry"));
         check_assembled(ptx, "sm_90");
     }

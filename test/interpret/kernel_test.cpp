@@ -23,7 +23,7 @@ constexpr const char *reverse = "    gpu_block for b in [0, +4):\n"
 
 // The same by asynchronous copies: of each thread, and of one for all.
 constexpr const char *copying = "    gpu_block for b in [0, +4):\n"
-                                "        allocate f: int32[8] in GPUSharedAsync\n"
+                                "        allocate f: int32[8] in GPUShared\n"
                                 "        gpu_thread for t in [0, +8):\n"
                                 "            machine_op copy_async():\n"
                                 "                f[t] = src[b*8 + t]\n"
@@ -33,7 +33,7 @@ constexpr const char *copying = "    gpu_block for b in [0, +4):\n"
                                 "            out[b*8 + t] = f[7 - t]\n";
 constexpr const char *by_one =
     "    gpu_block for b in [0, +4):\n"
-    "        allocate f: int32[8] in GPUSharedAsync\n"
+    "        allocate f: int32[8] in GPUShared\n"
     "        allocate bar: uint64[1] in GPUShared\n"
     "        gpu_thread for t in [0, +8):\n"
     "            if t == 0:\n"
@@ -44,6 +44,22 @@ constexpr const char *by_one =
     "            gpu_barrier():int32\n"
     "            barrier_wait(address_of(bar[0]), 0)\n"
     "            out[b*8 + t] = f[7 - t]\n";
+
+// The same by a map, to a part of f in which rows are swizzled in all ways.
+constexpr const char *by_map =
+    "    gpu_block for b in [0, +4):\n"
+    "        allocate f: int32[256] in GPUShared swizzle 128\n"
+    "        allocate bar: uint64[1] in GPUShared\n"
+    "        gpu_thread for t in [0, +8):\n"
+    "            if t == 0:\n"
+    "                barrier_init(address_of(bar[0]))\n"
+    "                barrier_expect(address_of(bar[0]), 32)\n"
+    "                machine_op copy_tile(address_of(f[224]), address_of(bar[0]), "
+    "tensor_map(address_of(src[0]), 4, 1, 32, 8, 1, 128), b*8):\n"
+    "                    for i in [0, +8): f[224 + i] = src[b*8 + i]\n"
+    "            gpu_barrier():int32\n"
+    "            barrier_wait(address_of(bar[0]), 0)\n"
+    "            out[b*8 + t] = f[224 + 7 - t]\n";
 
 std::string with(std::string text, const std::string &before, const std::string &after) {
     const size_t at = text.find(before);
@@ -281,6 +297,27 @@ TEST_SUITE("kernels in the statement interpreter") {
                                       "            barrier_wait(address_of(bar[0]), 0)\n"
                                       "            barrier_wait(address_of(bar[0]), 1)\n")),
                              doctest::Contains("nobody has begun"), RuntimeError);
+    }
+    TEST_CASE("memory is swizzled as the allocation says for threads, and for boxes as the map") {
+        for (const char *swizzle : {"32", "64", "128"}) {
+            const std::string same =
+                with(with(by_map, "swizzle 128", str("swizzle ", swizzle)), "1, 128)",
+                     str("1, ", swizzle, ")"));
+            CHECK(is_reversed(run(same)));
+            CHECK(is_reversed(run(same, true)));
+        }
+        for (const char *swizzle : {"0", "32", "64"}) {
+            CAPTURE(swizzle);
+            CHECK_THROWS_AS(run(with(by_map, "1, 128)", str("1, ", swizzle, ")"))), RuntimeError);
+            CHECK_THROWS_AS(run(with(by_map, "swizzle 128", str("swizzle ", swizzle))),
+                            RuntimeError);
+        }
+        // Copies of threads go where their loads and stores go.
+        CHECK(is_reversed(run(with(copying, "int32[8] in GPUShared", "int32[32] in GPUShared "
+                                                                     "swizzle 128"))));
+        CHECK_THROWS_WITH_AS(run(with(by_map, "int32[256]", "int32[250]")),
+                             doctest::Contains("no whole number of rows of 128 bytes"),
+                             RuntimeError);
     }
     TEST_CASE("what the machine accesses by 16 bytes at a time lies at multiples of as many") {
         CHECK_THROWS_WITH_AS(run(with(by_one, "address_of(f[0])", "address_of(f[4])")),

@@ -42,8 +42,8 @@ constexpr const char *by_mma =
 // 64 x 16 sums of 16 products by a warpgroup, in panels of 64 elements.
 constexpr const char *by_wgmma =
     "    gpu_block for n in [0, +1):\n"
-    "        allocate sa: float16[4096] in GPUShared\n"
-    "        allocate sb: float16[1024] in GPUShared\n"
+    "        allocate sa: float16[4096] in GPUShared swizzle 128\n"
+    "        allocate sb: float16[1024] in GPUShared swizzle 128\n"
     "        gpu_thread for t in [0, +128):\n"
     "            for i in [0, +32): sa[t*32 + i] = a[t*32 + i]:float16\n"
     "            for i in [0, +8): sb[t*8 + i] = b[t*8 + i]:float16\n"
@@ -244,6 +244,13 @@ TEST_SUITE("tensor instructions") {
                            "\"panels across 1024\", address_of(d")));
         CHECK(refused(with(by_wgmma, "address_of(sa[s*16])", "address_of(sa[t%2*8])"))
                   .find("give it other places of an operand") != std::string::npos);
+        // The instruction swizzles rows of 128 bytes.
+        for (const char *other : {"", " swizzle 32", " swizzle 64"}) {
+            CHECK(is_seen(with(by_wgmma, "[4096] in GPUShared swizzle 128",
+                               str("[4096] in GPUShared", other))));
+            CHECK(is_seen(with(by_wgmma, "[1024] in GPUShared swizzle 128",
+                               str("[1024] in GPUShared", other))));
+        }
     }
     TEST_CASE("of wgmma give their sums to those who have waited") {
         CHECK_FALSE(

@@ -2,8 +2,10 @@
 #include "ir/layout.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include <array>
 #include <doctest/doctest.h>
 #include <random>
+#include <set>
 
 using namespace tessera;
 using namespace tessera::ir;
@@ -88,6 +90,41 @@ TEST_SUITE("layouts") {
               "i % 8 * 4 + k / 2 % 4");
         CHECK(str(value_of(layout.outputs[1], layout.coordinates, element)) ==
               "k / 8 * 4 + i / 8 * 2 + k % 2");
+    }
+    TEST_CASE("of panels cut rows of more than 128 bytes, and swizzle what shares banks") {
+        const auto panels = [](std::vector<int64_t> extents, int64_t bytes) {
+            const Layout layout = panel_layout(extents, bytes);
+            CHECK(is_injective(layout));
+            CHECK(parse_layout(str(layout)) == layout);
+            return str(layout);
+        };
+        CHECK(panels({128, 64, 3}, 2) == "d0:128 d1:64 d2:3 -> byte^128(d0%64*2 + d1*128 + "
+                                         "d0/64*8192 + d2*16384)");
+        CHECK(panels({32, 8, 2}, 2) == "d0:32 d1:8 d2:2 -> byte^64(d0*2 + d1*64 + d2*512)");
+        CHECK(panels({48, 8, 1}, 2) == "d0:48 d1:8 d2:1 -> byte^32(d0*2 + d1*96)");
+        CHECK(panels({40, 8, 1}, 2) == "d0:40 d1:8 d2:1 -> byte(d0*2 + d1*80)");
+        CHECK(panels({64, 4, 2, 3}, 4) == "d0:64 d1:4 d2:2 d3:3 -> byte^128(d0%32*4 + d1*128 + "
+                                          "d2*512 + d0/32*1024 + d3*2048)");
+        CHECK_THROWS_AS(panels({96, 8}, 2), InternalError);
+        const Layout layout = panel_layout(std::array<int64_t, 3>{128, 64, 3}, 2);
+        CHECK(neighbours(layout.outputs[0], 0, 2) == 64);
+        CHECK(neighbours(layout.outputs[0], 1, 2) == 1);
+        CHECK(in_units_of(layout.outputs[0], 2).extent() == 128 * 64 * 3);
+        CHECK_THROWS_AS(in_units_of(layout.outputs[0], 4), InternalError);
+    }
+    TEST_CASE("of rows of 16-byte slots keep eight slots above one another in different banks") {
+        for (int64_t row = 8; row <= 64; row += 8) {
+            const Layout layout = panel_layout(std::array<int64_t, 3>{row, 64, 1}, 2);
+            for (int64_t first = 0; first < 64; first += 8) {
+                for (int64_t k = 0; k < row; k += 8) {
+                    std::set<int64_t> slots;
+                    for (int64_t i = 0; i < 8; i++)
+                        slots.insert(place_of(layout, Place{k, first + i})[0] / slot_bytes % 8);
+                    CAPTURE(layout);
+                    CHECK(slots.size() == 8);
+                }
+            }
+        }
     }
     TEST_CASE("invert") {
         CHECK(str(inverse(parse_layout(a_fragment))) ==

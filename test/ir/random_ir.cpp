@@ -216,9 +216,13 @@ Stmt RandomIR::storage(int depth) {
     case 1: {
         std::vector<Expr> extents;
         for (int i = below(3); i > 0; i--) extents.push_back(index(1, depth));
+        AllocationFacts facts;
+        if (chance(2)) facts.func = symbol();
+        if (chance(2)) facts.within = symbol();
+        facts.swizzle = std::array{0, 32, 64, 128}[size_t(below(4))];
+        facts.is_pipelined = chance(2);
         return Allocate::make(symbol(), type().element_of(), memory(), extents,
-                              maybe_condition(1, depth), below(3), stmt(depth - 1),
-                              {chance(2) ? symbol() : Symbol(), {}});
+                              maybe_condition(1, depth), below(3), stmt(depth - 1), facts);
     }
     case 2: return realize(depth);
     case 3: return HoistedStorage::make(symbol(), stmt(depth - 1), {maybe_index(depth), {}, {}});
@@ -238,6 +242,9 @@ Stmt RandomIR::realize(int depth) {
     facts.traced = {chance(3), chance(3), chance(3), chance(3) ? "a \"tag\"" : ""};
     facts.copies = maybe_index(depth);
     facts.is_copy_shared = facts.copies.defined() && chance(2);
+    facts.is_pipelined = chance(2);
+    if (bounds.size() == 1 && chance(2))
+        facts.layout = parse_layout("d0:64 -> byte^64(d0/32*128 + d0%32*2)");
     for (int d = int(bounds.size()) - 1; d >= 0 && bounds.size() > 1; d--) {
         facts.order.push_back({d, maybe_index(depth), {}, maybe_index(depth), {}});
         if (facts.order.back().bound.defined()) facts.order.back().var = symbol();

@@ -166,10 +166,13 @@ TEST_SUITE("kernels of CUDA") {
                 ("a tensor map has 1 to 5 dimensions, and not " + std::to_string(rank)).c_str());
         }
         refused(3, {1, 64, 64, 1}, "a tensor map has elements of 1, 2, 4 or 8 bytes, and not 3");
-        refused(2, {2, 64, 8, 64, 64, 8, 2},
+        refused(2, {2, 64, 8, 64, 64, 8, 2, 128},
                 "a matrix whose elements are 2 elements apart cannot be copied in boxes: they have "
                 "to be dense");
-        refused(2, {2, 64, 8, 64, 64, 8, 1}, "the CUDA driver is too old: it has no tensor maps");
+        refused(2, {2, 64, 8, 64, 64, 8, 1, 48},
+                "a tensor map swizzles rows of 32, 64 or 128 bytes, and not of 48");
+        refused(2, {2, 64, 8, 64, 64, 8, 1, 128},
+                "the CUDA driver is too old: it has no tensor maps");
     }
     TEST_CASE("what a device cannot launch is said with the figures and the limit") {
         Kernels gpu;

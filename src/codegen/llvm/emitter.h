@@ -14,8 +14,7 @@ struct BufferValues {
     int64_t bytes = 0;            // of an allocation of a constant size
     bool may_overlap = false;     // it may be a part of another buffer
     bool is_constant = false;     // nobody writes it while the function runs
-    // 16 bytes at a time are swizzled within 1024: bits 4 to 6 of an offset, by bits 7 to 9.
-    bool is_swizzled = false;
+    int swizzle = 0;              // as in ir::AllocationFacts
 };
 
 // A coordinate as wide as an address: a 64-bit value, null for 0, and what is added to it, which
@@ -171,6 +170,7 @@ protected:
     Value *base_pointer(Symbol buffer);
     Value *element_pointer(Symbol buffer, Type element, const Expr &index);
     Value *element_pointer(Value *base, Type element, Value *index);
+    Value *swizzled_pointer(Value *base, Type element, const Expr &index, int swizzle);
     llvm::Align alignment_of(Symbol buffer, Type element, const Alignment &known);
     llvm::MDNode *alias_tag(Symbol buffer);
     void tag(llvm::Instruction &access, Symbol buffer);

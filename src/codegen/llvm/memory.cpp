@@ -1,6 +1,7 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/indices.h"
 #include "ir/allocation.h"
+#include "ir/operators.h"
 #include <numeric>
 
 namespace tessera::codegen {
@@ -27,13 +28,25 @@ Value *Emitter::element_pointer(Value *base, Type element, Value *index) {
     return b.CreateGEP(memory_type(element.element_of()), base, index);
 }
 
+// A distance after which the exchange of slots begins anew is added behind it, so that elements at
+// such distances share the exchange.
+Value *Emitter::swizzled_pointer(Value *base, Type element, const Expr &index, int swizzle) {
+    const int64_t bytes = element.element_of().bytes(), period = swizzle_period(swizzle) / bytes;
+    const auto *sum = index.as<Add>();
+    const int64_t constant = sum ? as_const_int(sum->b).value_or(0) : 0;
+    const int64_t behind = constant - ((constant % period) + period) % period;
+    const Expr before = behind == 0 ? index : sum->a + IntImm::make(sum->type, constant - behind);
+    Value *byte = b.CreateMul(coordinate(before), int32(int32_t(bytes)));
+    const auto exchanged = int32_t(swizzle - slot_bytes);
+    byte = b.CreateXor(byte, b.CreateAnd(b.CreateLShr(byte, 3), int32(exchanged)));
+    if (behind != 0) byte = b.CreateAdd(byte, int32(int32_t(behind * bytes)));
+    return b.CreateGEP(b.getInt8Ty(), base, byte);
+}
+
 Value *Emitter::element_pointer(Symbol buffer, Type element, const Expr &index) {
     Value *base = base_pointer(buffer);
-    if (storage(buffer).is_swizzled) {
-        Value *byte = b.CreateMul(coordinate(index), int32(element.element_of().bytes()));
-        byte = b.CreateXor(byte, b.CreateAnd(b.CreateLShr(byte, 3), int32(0x70)));
-        return b.CreateGEP(b.getInt8Ty(), base, byte);
-    }
+    if (storage(buffer).swizzle != 0)
+        return swizzled_pointer(base, element, index, storage(buffer).swizzle);
     if (!is_wide(index)) return element_pointer(base, element, coordinate(index));
     const WideCoordinate at = wide(index);
     if (at.part) base = element_pointer(base, element, at.part);

@@ -280,11 +280,12 @@ void KernelEmitter::allocate_shared(const Allocate &node) {
     if (node.facts.within.defined()) {
         BufferValues storage = f->buffers.at(node.facts.within);
         storage.may_overlap = true;
+        storage.swizzle = node.facts.swizzle;
         f->buffers[node.buffer] = storage;
         return run(node.body);
     }
-    constexpr unsigned aligned_to = 1024, neighbours_aligned_to = 128;
-    const bool is_swizzled = lower::is_swizzled(node);
+    constexpr auto most_alignment = unsigned(swizzle_period(most_swizzle));
+    const auto aligned_to = unsigned(lower::shared_alignment(node));
     const unsigned space = architecture.address_space(AddressSpace::Shared);
     llvm::GlobalVariable *all = module.getNamedGlobal("shared_memory");
     if (!all) {
@@ -292,11 +293,11 @@ void KernelEmitter::allocate_shared(const Allocate &node) {
         all = new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::ExternalLinkage,
                                        nullptr, "shared_memory", nullptr,
                                        llvm::GlobalValue::NotThreadLocal, space);
-        all->setAlignment(llvm::Align(aligned_to));
+        all->setAlignment(llvm::Align(most_alignment));
     }
     Value *const before = shared_used;
     Value *begin = before;
-    if (is_swizzled)
+    if (node.facts.swizzle != 0)
         begin =
             b.CreateAnd(b.CreateAdd(begin, b.getInt32(aligned_to - 1)), b.getInt32(-aligned_to));
     {
@@ -305,8 +306,8 @@ void KernelEmitter::allocate_shared(const Allocate &node) {
     }
     BufferValues storage;
     storage.base = b.CreateGEP(b.getInt8Ty(), all, begin);
-    storage.alignment = is_swizzled ? aligned_to : neighbours_aligned_to;
-    storage.is_swizzled = is_swizzled;
+    storage.alignment = aligned_to;
+    storage.swizzle = node.facts.swizzle;
     f->buffers[node.buffer] = storage;
     run(node.body);
     shared_used = before;

@@ -251,7 +251,7 @@ private:
                 barriers.privates.insert(a.buffer);
             }
             return move_into_slice(at_block(a.body), a.buffer, memory.put_in_device(a));
-        case MemoryType::GPUSharedAsync: barriers.privates.insert(a.buffer); break;
+        case MemoryType::GPUSharedAsync:
         case MemoryType::Auto:
         case MemoryType::GPUShared:
         case MemoryType::GPUTexture:
@@ -262,6 +262,7 @@ private:
             barriers.privates.insert(a.buffer);
             return a.with<&Allocate::body>(at_block(a.body));
         }
+        if (a.facts.is_pipelined) barriers.privates.insert(a.buffer);
         memory.put_in_block(a);
         const Symbol owner = memory.share_memory(a);
         if (owner.defined() && owner != a.buffer) barriers.memory_of[a.buffer] = owner;

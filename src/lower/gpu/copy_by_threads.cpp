@@ -14,8 +14,6 @@ using algebra::simplify;
 
 namespace {
 
-constexpr int32_t bytes_of_access = 16;  // of one access
-
 Expr and_also(const Expr &a, const Expr &b) { return !a.defined() ? b : !b.defined() ? a : a && b; }
 
 }  // namespace
@@ -40,7 +38,7 @@ bool StagedCopy::is_contiguous(int32_t elements) const {
 // Returns how many elements the machine copies at a time; 0: it cannot.
 int32_t StagedCopy::contiguous_elements() const {
     if (!source.defined()) return 0;
-    for (const int32_t bytes : {bytes_of_access, 8, 4}) {
+    for (const int32_t bytes : {int32_t(slot_bytes), 8, 4}) {
         const int32_t elements = bytes / ring.types[0].bytes();
         if (elements > 0 && of_panel % elements == 0 && is_contiguous(elements)) return elements;
     }
@@ -49,7 +47,7 @@ int32_t StagedCopy::contiguous_elements() const {
 
 // Returns how many elements a thread computes and stores at a time.
 int32_t StagedCopy::computed_elements() const {
-    return std::gcd(of_panel, std::max(1, bytes_of_access / ring.types[0].bytes()));
+    return std::gcd(of_panel, std::max(1, int32_t(slot_bytes) / ring.types[0].bytes()));
 }
 
 // Returns true if some, but not all of so many elements, from a multiple of that on, may be zero.
@@ -75,43 +73,32 @@ Expr StagedCopy::whole(const std::vector<Expr> &at, int32_t elements) const {
     return all;
 }
 
-// Stores the element at these coordinates, the first of which is within its panel.
-Stmt StagedCopy::store(const Expr &stored, std::vector<Expr> at, const Expr &panel) const {
-    at.push_back(panel);
+// Stores the element at these coordinates.
+Stmt StagedCopy::store(const Expr &stored, std::vector<Expr> at) const {
     at.push_back(slot);
     return Provide::make(ring.func, {stored}, at);
 }
 
-// Stores so many elements, from the one at these coordinates on, the first of which is within its
-// panel.
-Stmt StagedCopy::chunk(const std::vector<Expr> &at, const Expr &panel, int32_t elements,
-                       bool is_copied) const {
+// Stores so many elements, from the one at these coordinates on.
+Stmt StagedCopy::chunk(const std::vector<Expr> &first, int32_t elements, bool is_copied) const {
     const Symbol x = Symbol::fresh("x");
-    const auto in_panel = [&](const Expr &by) {
-        std::vector<Expr> moved = at;
-        if (elements > 1) moved[0] = moved[0] + by;
-        return moved;
-    };
-    const auto in_box = [&](const Expr &by) {
-        std::vector<Expr> moved = in_panel(by);
-        moved[0] = panel * of_panel + moved[0];
-        return moved;
+    const auto moved = [&](const Expr &by) {
+        std::vector<Expr> at = first;
+        if (elements > 1) at[0] = at[0] + by;
+        return at;
     };
     const auto over_all = [&](LoopKind kind, const auto &one) {
         const Stmt s = one(int32_variable(x));
         return elements == 1 ? s : For::make(x, 0, elements, kind, Partition::Never, s);
     };
-    const auto zero = [&](const Expr &by) {
-        return store(make_zero(ring.types[0]), in_panel(by), panel);
-    };
+    const auto zero = [&](const Expr &by) { return store(make_zero(ring.types[0]), moved(by)); };
     Substitution values;
-    const std::vector<Expr> first = in_box(0);
     for (size_t d = 0; d < first.size(); d++) values[coordinates[d]] = first[d];
 
     const auto element = [&](const Expr &by) {
         Substitution here = values;
-        here[coordinates[0]] = in_box(by)[0];
-        return store(substitute(here, is_copied ? source : value), in_panel(by), panel);
+        here[coordinates[0]] = moved(by)[0];
+        return store(substitute(here, is_copied ? source : value), moved(by));
     };
     const Stmt zeros = over_all(LoopKind::Vectorized, zero);
     const auto stored = [&](const Expr &wanted) {
@@ -124,8 +111,8 @@ Stmt StagedCopy::chunk(const std::vector<Expr> &at, const Expr &panel, int32_t e
         is_copied && condition.defined() ? simplify(substitute(values, condition)) : Expr();
     if (elements == 1 || !has_partial(elements)) return stored(and_also(is_whole, copied_if));
     const Stmt one_by_one = over_all(LoopKind::Serial, [&](const Expr &by) {
-        const Stmt computed = store(value_at(in_box(by)), in_panel(by), panel);
-        return IfThenElse::make(whole(in_box(by), 1), computed, zero(by));
+        return IfThenElse::make(whole(moved(by), 1), store(value_at(moved(by)), moved(by)),
+                                zero(by));
     });
     return IfThenElse::make(is_whole, stored(copied_if), one_by_one);
 }
@@ -154,7 +141,8 @@ Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
         at.push_back(rest % extents[d]);
         rest = rest / extents[d];
     }
-    Stmt s = chunk(at, rest, elements, copied > 0);
+    if (of_panel < extents[0]) at[0] = rest * of_panel + at[0];
+    Stmt s = chunk(at, elements, copied > 0);
     if (chunks % count != 0) s = IfThenElse::make(which < chunks, s);
     const int64_t rounds = (chunks + count - 1) / count;
     s = For::make(round, 0, int32_t(rounds),

@@ -16,7 +16,7 @@ using algebra::simplify;
 
 namespace {
 
-constexpr int32_t bytes_of_panel = 128, bytes_of_step = 16, most_of_box = 256;
+constexpr int32_t bytes_of_step = 16, most_of_box = 256;
 constexpr size_t most_rank = 5;  // of a tensor map
 
 // The operands of a minimum, and a number that is added to it.
@@ -185,7 +185,7 @@ bool StagedCopy::is_by_tiles(const std::unordered_set<Symbol> &of_kernel) const 
     if (!source.defined()) return false;
     const size_t rank = source.as<Call>()->args.size();
     const bool fits =
-        rank >= 2 && rank <= most_rank && extents[0] * ring.types[0].bytes() % bytes_of_panel == 0;
+        rank >= 2 && rank <= most_rank && extents[0] * ring.types[0].bytes() % most_swizzle == 0;
     return fits && !is_misaligned() && !tiled_dimensions(of_kernel).empty();
 }
 
@@ -228,6 +228,7 @@ Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions) const {
     for (const auto *list : {&extents_of_all, &strides, &box})
         operands.insert(operands.end(), list->begin(), list->end());
     operands.push_back(step);
+    operands.push_back(layout.defined() ? int32_t(layout.outputs[0].swizzle) : 0);
     return call(Handle(), Intrinsic::tensor_map, operands);
 }
 
@@ -237,30 +238,28 @@ Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> 
     const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
     const std::vector<Expr> &min = sample.as<Call>()->args;
     const Symbol panel = Symbol::fresh("panel");
-    const Expr number = int32_variable(panel);
+    const Expr of_first = int32_variable(panel) * of_panel;
     std::vector<Symbol> names;
     std::vector<Expr> at, first;
     for (size_t d = 0; d < extents.size(); d++) {
         names.push_back(Symbol::fresh("box"));
         at.push_back(int32_variable(names.back()));
-        first.emplace_back(0);
+        first.emplace_back(d == 0 ? of_first : Expr(0));
     }
-    std::vector<Expr> in_box = at;
-    in_box[0] = number * of_panel + at[0];
-    Stmt box = store(value_at(in_box), at, number);
-    if (const Expr is_whole = whole(in_box, 1); is_whole.defined())
-        box = IfThenElse::make(is_whole, box, store(make_zero(ring.types[0]), at, number));
+    at[0] = of_first + at[0];
+    Stmt box = store(value_at(at), at);
+    if (const Expr is_whole = whole(at, 1); is_whole.defined())
+        box = IfThenElse::make(is_whole, box, store(make_zero(ring.types[0]), at));
     for (size_t d = 0; d < extents.size(); d++)
         box = For::make(names[d], 0, d == 0 ? of_panel : extents[d], LoopKind::Serial,
                         Partition::Never, box);
-    first.push_back(number);
     first.push_back(slot);
     const Expr to = call(Handle(), Intrinsic::address_of,
                          {Call::make(ring.types[0], ring.func, CallKind::Func, 0, first)});
     std::vector<Expr> operands = {to, barrier, tensor_map};
     for (size_t i = 0; i < dimensions.size(); i++) {
         const Expr &first = dimensions[i].first;
-        operands.push_back(simplify((i == 0 ? first + number * of_panel : first) - min[i]));
+        operands.push_back(simplify((i == 0 ? first + of_first : first) - min[i]));
     }
     const Stmt s = MachineOp::make(MachineOpKind::copy_tile, std::move(operands), box);
     return around(

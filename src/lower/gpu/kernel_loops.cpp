@@ -37,23 +37,13 @@ std::optional<int64_t> step_of(const Expr &coordinate, const For &loop) {
 
 bool is_print(const ExternCall &call) { return call.function == "tessera_print"; }
 
-bool is_swizzled(const Allocate &node) {
-    bool any = false;
-    if (node.memory != MemoryType::GPUSharedAsync) return false;
-    for_each_node(node.body, [&](const MachineOp &op) {
-        if (op.op == MachineOpKind::copy_async) return;
-        for_each_node(Stmt(&op), [&](const Load &load) { any |= load.buffer == node.buffer; });
-        for_each_node(Stmt(&op), [&](const Store &store) { any |= store.buffer == node.buffer; });
-    });
-    return any;
+int shared_alignment(const Allocate &node) {
+    return node.facts.swizzle == 0 ? neighbours_aligned_to
+                                   : int(swizzle_period(node.facts.swizzle));
 }
 
 Expr shared_bytes(const Allocate &node) {
-    // Swizzled storage begins at a multiple of 1024, and other storage at one of 128.
-    constexpr int neighbours_aligned_to = 128, swizzled_aligned_to = 1024;
-    const bool swizzled = is_swizzled(node);
-    const int aligned_to = swizzled ? swizzled_aligned_to : neighbours_aligned_to;
-    const int gap = swizzled ? swizzled_aligned_to - neighbours_aligned_to : 0;
+    const int aligned_to = shared_alignment(node), gap = aligned_to - neighbours_aligned_to;
     Expr bytes = Expr(node.type.bytes());
     for (const Expr &e : node.extents) bytes = bytes * max(cast(Int(32), e), 0);
     return algebra::simplify((bytes + (aligned_to - 1)) / aligned_to * aligned_to + gap);

@@ -32,13 +32,15 @@ constexpr const char *launch_argument_names[launch_arguments] = {
 // Returns true for a call that prints: the one function of the host's that kernels may call.
 bool is_print(const ir::ExternCall &call);
 
-// Returns true for memory of a block that tensor instructions, or copies of boxes, read or write:
-// its rows of 128 bytes are swizzled, as the machine has it. Memory that threads alone access is
-// not.
-bool is_swizzled(const ir::Allocate &node);
+// The alignment of the end of each allocation in the memory of a block, in bytes: what the widest
+// accesses want.
+constexpr int neighbours_aligned_to = 128;
 
-// The bytes of an allocation in the memory of a block, rounded up so that the next one is aligned
-// to what the widest accesses want.
+// Returns the alignment of the begin of an allocation in the memory of a block.
+int shared_alignment(const ir::Allocate &node);
+
+// The bytes of an allocation in the memory of a block, rounded up so that the next one is aligned,
+// and with room for its own alignment.
 ir::Expr shared_bytes(const ir::Allocate &node);
 
 }  // namespace tessera::lower

@@ -11,10 +11,6 @@ using namespace ir;
 
 namespace {
 
-MemoryType shared_type(const Allocate &a) {
-    return a.memory == MemoryType::GPUSharedAsync ? a.memory : MemoryType::GPUShared;
-}
-
 // A device has the thread's own memory for all threads that it can run, used or
 // not.
 bool is_small(const Allocate &a) {
@@ -100,11 +96,12 @@ Expr MemoryPlan::add(std::vector<StorageOutside> &all, const Allocate &a, Memory
 }
 
 void MemoryPlan::put_in_block(const Allocate &a) {
-    add(shared, a, shared_type(a), most_elements(a, ranges, true), 1);
+    add(shared, a, MemoryType::GPUShared, most_elements(a, ranges, true), 1);
 }
 
 Symbol MemoryPlan::share_memory(const Allocate &a) {
-    if (shared_type(a) != MemoryType::GPUShared || !kernel.is_allocated_once(a.buffer)) return {};
+    const bool has_own_memory = a.facts.is_pipelined || a.facts.swizzle != 0;
+    if (has_own_memory || !kernel.is_allocated_once(a.buffer)) return {};
     const auto unused = std::ranges::find(slots, true, &Slot::is_free);
     if (unused == slots.end()) {
         slots.push_back({a.buffer});
@@ -138,7 +135,7 @@ Slice MemoryPlan::put_in_row(const Allocate &a) {
     const Expr most = most_elements(a, ranges, !is_global);
     const Expr size = is_global
                           ? add(global, a, MemoryType::Heap, most, rows.count * blocks.count())
-                          : add(shared, a, shared_type(a), most, rows.count);
+                          : add(shared, a, MemoryType::GPUShared, most, rows.count);
     if (is_global) rows.number = rows.number + blocks.number() * rows.count;
     return {1, algebra::simplify(rows.number * size)};
 }
@@ -154,7 +151,7 @@ std::optional<Slice> MemoryPlan::put_in_thread(const Allocate &a, size_t from) {
     Numbered threads = numbered(kernel, from);
     const Expr most = most_elements(a, ranges, is_shared);
     if (is_shared) {
-        add(shared, a, shared_type(a), most, threads.count);
+        add(shared, a, MemoryType::GPUShared, most, threads.count);
     } else {
         const Expr size = add(global, a, MemoryType::Heap, most, threads.count * blocks.count());
         threads.number = threads.number + blocks.number() * (size * threads.count);

@@ -121,7 +121,9 @@ private:
         const bool may_be_shared =
             realize.memory == MemoryType::Auto || realize.memory == MemoryType::GPUShared;
         const size_t dimensions = realize.bounds.size();
-        if (!may_be_shared || dimensions < 2 || realize.storage.is_async) return;
+        const StorageFacts &facts = realize.storage;
+        const bool is_laid_out = facts.layout.defined() || facts.is_pipelined || facts.is_async;
+        if (!may_be_shared || dimensions < 2 || is_laid_out) return;
         Storage storage{&realize, {}, {}, {}};
         for (const StoredDimension &s : realize.storage.order) {
             if (s.alignment.defined() || s.bound.defined()) return;

@@ -108,7 +108,7 @@ class PipelineCopies final : public Mutator {
         Stmt s;
         if (in_kernel && is_ring(r)) {
             rings[r.func] = &r;
-            s = with_panels(r);
+            s = pipelined_storage(r);
             rings.erase(r.func);
             if (roles.any()) s = taken_out(*s.as<Realize>());
         } else {
@@ -122,7 +122,7 @@ class PipelineCopies final : public Mutator {
         return r.with<&Realize::memory, &Realize::body>(
             MemoryType::GPUShared, CopyAsynchronously(r.func, of_kernel)(r.body));
     }
-    Stmt with_panels(const Realize &r) {
+    Stmt pipelined_storage(const Realize &r) {
         const Stmt body = (*this)(r.body);
         for_each_node(body, [&](const ProducerConsumer &p) {
             if (p.func != r.func || !p.is_producer) return;
@@ -131,7 +131,13 @@ class PipelineCopies final : public Mutator {
             for_each_node(Stmt(&p), [&](const MachineOp &) { is_shared = true; });
             if (!is_shared) refuse(r);
         });
-        return in_panels(r, body);
+        StorageFacts facts = r.storage;
+        facts.is_async = facts.is_copy_shared = false;
+        facts.copies = Expr();
+        facts.is_pipelined = true;
+        facts.layout = layout_of_ring(r);
+        return r.with<&Realize::memory, &Realize::body, &Realize::storage>(MemoryType::GPUShared,
+                                                                           body, facts);
     }
     [[noreturn]] static void refuse(const Realize &r) {
         throw CompileError(r.storage.async_written,

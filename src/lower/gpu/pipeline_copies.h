@@ -14,7 +14,7 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 // one of n slots of a ring buffer (async and ring_buffer(n)), the copies of n - 1 iterations are
 // begun before it, and each iteration begins the one that is n - 1 later:
 //
-//     realize f copies n in GPUShared:        realize f in GPUSharedAsync:
+//     realize f copies n in GPUShared:        realize f in GPUShared pipelined:
 //       for k in [0, +m):                       begin the copies of k = 0, ... n - 2
 //         produce f:                            for k in [0, +m):
 //           copy into slot k % n         ->       wait for the copy of k
@@ -40,8 +40,8 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 // Iterations are counted through all loops of the block around, so that copies run on into its next
 // tile.
 //
-// Elements beyond those that an iteration computes are zero. A buffer's rows are split into panels
-// of 128 bytes, one panel after the other.
+// Elements beyond those that an iteration computes are zero. The layout of a buffer that is an
+// operand of instructions is in panels (panel_layout() in ir/layout.h).
 //
 // Storage in GPUSharedAsync without a ring buffer, which is only copied from memory of the device,
 // is copied asynchronously by the threads that the schedule names, which wait at its end.

@@ -144,10 +144,11 @@ Stmt SlotBarriers::each(Intrinsic op, const std::vector<Expr> &operands) const {
                      evaluate(op, std::move(all)));
 }
 
-// No other storage takes its memory, where a barrier is one to the end.
 Stmt SlotBarriers::around(const Stmt &s) const {
-    return Realize::make(name, {UInt(64)}, MemoryType::GPUSharedAsync, {{0, int32_t(slots)}}, {},
-                         s);
+    StorageFacts facts;
+    facts.is_pipelined = true;  // a place of a barrier is one to the end
+    return Realize::make(name, {UInt(64)}, MemoryType::GPUShared, {{0, int32_t(slots)}}, {}, s,
+                         facts);
 }
 
 // ---- What is asked of a loop ----

@@ -2,7 +2,6 @@
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
-#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/substitute.h"
@@ -18,8 +17,6 @@ using algebra::simplify;
 
 namespace {
 
-constexpr int32_t panel_bytes = 128, chunk_bytes = 16;
-
 bool is_operand(const Realize &ring) {
     bool any = false;
     for_each_node(ring.body, [&](const MachineOp &op) {
@@ -27,11 +24,6 @@ bool is_operand(const Realize &ring) {
         for_each_node(Stmt(&op), [&](const Call &c) { any |= c.callee == ring.func; });
     });
     return any;
-}
-
-// Operands of instructions lie in panels; what threads read themselves lies row by row.
-int32_t elements_of_panel(const Realize &ring, int32_t row) {
-    return is_operand(ring) ? std::min(row, int32_t(panel_bytes / ring.types[0].bytes())) : row;
 }
 
 class FirstThreads final : public Visitor {
@@ -50,6 +42,19 @@ private:
 };
 
 }  // namespace
+
+Layout layout_of_ring(const Realize &ring) {
+    if (!is_operand(ring)) return {};
+    std::vector<int64_t> extents;
+    for (const Range &r : ring.bounds) {
+        const auto most = algebra::constant_upper_bound(r.extent);
+        if (!most || *most < 1) return {};
+        extents.push_back(*most);
+    }
+    const int64_t bytes = ring.types[0].bytes(), panel = most_swizzle / bytes;
+    if (extents[0] > panel && extents[0] % panel != 0) return {};
+    return panel_layout(extents, bytes);
+}
 
 ThreadLoops threads_of(const Stmt &s) {
     FirstThreads first;
@@ -108,12 +113,18 @@ void StagedCopy::find_box(const Provide &store) {
     }
     find_coordinates(store);
     find_value(store.values[0]);
-    of_panel = elements_of_panel(ring, extents[0]);
-    const int64_t of_row = int64_t(extents[0]) * ring.types[0].bytes();
-    if (is_operand(ring) &&
-        (extents[0] % of_panel != 0 || of_panel * ring.types[0].bytes() % chunk_bytes != 0))
-        refuse(str("a row that instructions read has a multiple of ", chunk_bytes, " bytes, or of ",
-                   panel_bytes, " if there are more; it has ", of_row));
+    find_panels();
+}
+
+void StagedCopy::find_panels() {
+    const int64_t bytes = ring.types[0].bytes();
+    of_panel = extents[0];
+    if (!is_operand(ring)) return;
+    layout = layout_of_ring(ring);
+    if (layout.defined()) of_panel = int32_t(neighbours(layout.outputs[0], 0, bytes));
+    if (!layout.defined() || of_panel * bytes % slot_bytes != 0)
+        refuse(str("a row that instructions read has a multiple of ", slot_bytes, " bytes, or of ",
+                   most_swizzle, " if there are more; it has ", extents[0] * bytes));
 }
 
 // Finds the loop along each dimension of the box.
@@ -188,8 +199,8 @@ int64_t StagedCopy::bytes() const {
 
 void StagedCopy::check_rows_for_wgmma() const {
     const int64_t of_row = int64_t(extents[0]) * ring.types[0].bytes();
-    if (is_operand(ring) && of_row % panel_bytes != 0)
-        refuse(str("for wgmma a row has a multiple of ", panel_bytes, " bytes; it has ", of_row));
+    if (is_operand(ring) && of_row % most_swizzle != 0)
+        refuse(str("for wgmma a row has a multiple of ", most_swizzle, " bytes; it has ", of_row));
 }
 
 // Within the production, and the lets around it.
@@ -210,48 +221,6 @@ bool StagedCopy::is_zero_unless(const Expr &condition, const std::vector<Expr> &
         if (algebra::can_prove(simplify(remove_likely(beyond)) <= 0)) return true;
     }
     return false;
-}
-
-namespace {
-
-class InPanels final : public Mutator {
-public:
-    InPanels(const Realize &ring, int32_t of_panel)
-        : ring(ring.func), dimensions(ring.bounds.size()), of_panel(of_panel) {}
-
-private:
-    std::vector<Expr> split(std::vector<Expr> args) const {
-        if (args.size() != dimensions) return args;
-        const Expr x = args[0];
-        args[0] = simplify(x % of_panel);
-        args.insert(args.end() - 1, simplify(x / of_panel));
-        return args;
-    }
-    Expr visit(const Call &c) override {
-        const Expr e = Mutator::visit(c);
-        const Call &mutated = *e.as<Call>();
-        return c.callee == ring ? mutated.with<&Call::args>(split(mutated.args)) : e;
-    }
-    const Symbol ring;
-    const size_t dimensions;  // and one more in accesses that are in panels already
-    const int32_t of_panel;
-};
-
-}  // namespace
-
-Stmt in_panels(const Realize &ring, const Stmt &body) {
-    const auto known = algebra::constant_upper_bound(ring.bounds[0].extent);
-    if (!known) throw InternalError("a ring buffer that is no copy of a box");
-    const int32_t row = int32_t(*known);
-    const int32_t of_panel = elements_of_panel(ring, row);
-    Region bounds = ring.bounds;
-    bounds[0].extent = of_panel;
-    bounds.insert(bounds.end() - 1, {0, row / of_panel});
-    StorageFacts facts = ring.storage;
-    facts.is_async = facts.is_copy_shared = false;
-    facts.copies = Expr();
-    return ring.with<&Realize::memory, &Realize::bounds, &Realize::body, &Realize::storage>(
-        MemoryType::GPUSharedAsync, bounds, InPanels(ring, of_panel)(body), facts);
 }
 
 }  // namespace tessera::lower

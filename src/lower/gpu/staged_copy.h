@@ -58,6 +58,7 @@ private:
     void find_box(const ir::Provide &store);
     void find_coordinates(const ir::Provide &store);
     void find_value(const ir::Expr &computed);
+    void find_panels();
     bool is_contiguous(int32_t elements) const;
     int32_t contiguous_elements() const;
     int32_t computed_elements() const;
@@ -65,9 +66,8 @@ private:
 
     ir::Expr value_at(const std::vector<ir::Expr> &at) const;
     ir::Expr whole(const std::vector<ir::Expr> &at, int32_t elements) const;
-    ir::Stmt store(const ir::Expr &value, std::vector<ir::Expr> at, const ir::Expr &panel) const;
-    ir::Stmt chunk(const std::vector<ir::Expr> &at, const ir::Expr &panel, int32_t elements,
-                   bool is_copied) const;
+    ir::Stmt store(const ir::Expr &value, std::vector<ir::Expr> at) const;
+    ir::Stmt chunk(const std::vector<ir::Expr> &first, int32_t elements, bool is_copied) const;
     std::vector<TiledDimension> tiled_dimensions(const std::unordered_set<Symbol> &of_kernel) const;
     bool is_filled_outside(const std::vector<TiledDimension> &dimensions) const;
     std::optional<TiledDimension>
@@ -91,12 +91,12 @@ private:
     ir::Expr value;                   // of the element there
     ir::Expr condition;               // of being copied, or else zero; undefined: it always is
     ir::Expr source;                  // a Call: what is copied; undefined: the value is computed
+    ir::Layout layout;                // of the ring buffer
     int32_t of_panel = 0;             // elements of a row that lie side by side
 };
 
-// Splits the rows of a ring buffer into panels if it is an operand of instructions, in its storage
-// and in the accesses that are not yet; else a row is one panel. f(x, y, z, slot) becomes
-// f(x % 64, y, z, x / 64, slot).
-ir::Stmt in_panels(const ir::Realize &ring, const ir::Stmt &body);
+// Returns how a ring buffer lies in memory: in panels if it is an operand of instructions.
+// Undefined: row by row, as what threads read themselves, or nobody knows its extents.
+ir::Layout layout_of_ring(const ir::Realize &ring);
 
 }  // namespace tessera::lower

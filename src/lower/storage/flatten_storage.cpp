@@ -15,11 +15,12 @@ using namespace ir;
 
 // The lets of a realized function. They are the same wherever it is realized, so that expressions
 // can be rewritten without looking at what is around them.
-struct Layout {
+struct FlatStorage {
     std::vector<Symbol> min, extent, stride;  // by dimension of the function
     std::vector<Symbol> buffers;              // by value
     std::vector<Symbol> handles;              // by value: of the tessera_buffer_t, if one is needed
     int innermost = -1;                       // the dimension of stride 1
+    ir::Layout layout;                        // in place of strides
     std::vector<Type> types;
 };
 
@@ -44,10 +45,13 @@ private:
     Expr visit(const BufferProperty &property) override;
     Expr visit(const Variable &v) override;
 
-    const Layout &layout_of(const Realize &realize);
-    Stmt with_bound_checks(const Realize &realize, const Layout &layout, Stmt body) const;
-    Stmt with_handles(const Realize &realize, const Layout &layout, Stmt body) const;
-    Expr handle_value(const Layout &layout, Symbol buffer, int value) const;
+    const FlatStorage &storage_of(const Realize &realize);
+    std::vector<Expr> add_strides(const FlatStorage &flat,
+                                  const std::vector<StoredDimension> &order, Lets &lets) const;
+    Expr index_by_layout(const FlatStorage &flat, const std::vector<Expr> &args) const;
+    Stmt with_bound_checks(const Realize &realize, const FlatStorage &flat, Stmt body) const;
+    Stmt with_handles(const Realize &realize, const FlatStorage &flat, Stmt body) const;
+    Expr handle_value(const FlatStorage &flat, Symbol buffer, int value) const;
     Expr wide(const Expr &e) const { return cast(index_type, e); }
     Expr index_into(Symbol func, Symbol buffer, const std::vector<Expr> &args,
                     const Ref<Referent> &referent) const;
@@ -59,28 +63,29 @@ private:
     const lower::Context &context;
     Type index_type;
     std::unordered_set<Symbol> named_handles;
-    std::unordered_map<Symbol, Layout> layouts;
+    std::unordered_map<Symbol, FlatStorage> all_storage;
     std::unordered_map<Symbol, Value> values;  // of realized functions, by their buffers
 };
 
-const Layout &FlattenStorage::layout_of(const Realize &realize) {
-    auto [found, is_new] = layouts.try_emplace(realize.func);
+const FlatStorage &FlattenStorage::storage_of(const Realize &realize) {
+    auto [found, is_new] = all_storage.try_emplace(realize.func);
     if (!is_new) return found->second;
-    Layout &layout = found->second;
+    FlatStorage &flat = found->second;
     const std::string &name = realize.func.text();
     for (size_t d = 0; d < realize.bounds.size(); d++) {
-        layout.min.push_back(Symbol::fresh(str(name, "_min_", d)));
-        layout.extent.push_back(Symbol::fresh(str(name, "_extent_", d)));
-        layout.stride.push_back(Symbol::fresh(str(name, "_stride_", d)));
+        flat.min.push_back(Symbol::fresh(str(name, "_min_", d)));
+        flat.extent.push_back(Symbol::fresh(str(name, "_extent_", d)));
+        flat.stride.push_back(Symbol::fresh(str(name, "_stride_", d)));
     }
-    layout.types = realize.types;
+    flat.types = realize.types;
+    flat.layout = realize.storage.layout;
     for (size_t k = 0; k < realize.types.size(); k++) {
         const Symbol buffer = lower::buffer_of(realize, int(k));
-        layout.buffers.push_back(buffer);
-        layout.handles.push_back(Symbol::fresh(str(buffer.text(), "_buffer")));
+        flat.buffers.push_back(buffer);
+        flat.handles.push_back(Symbol::fresh(str(buffer.text(), "_buffer")));
         values[buffer] = {realize.func, int(k)};
     }
-    return layout;
+    return flat;
 }
 
 // The extent that a dimension takes in memory.
@@ -99,43 +104,61 @@ std::vector<StoredDimension> order_of(const Realize &realize) {
     return order;
 }
 
+// Returns the number of elements up to the last one.
+Expr extent_in_layout(const Realize &realize) {
+    const LayoutOutput &byte = realize.storage.layout.outputs[0];
+    return int32_t(in_units_of(byte, realize.types[0].bytes()).extent());
+}
+
+// Adds the strides of storage that lies row by row to the lets. Returns its extents in memory.
+std::vector<Expr> FlattenStorage::add_strides(const FlatStorage &flat,
+                                              const std::vector<StoredDimension> &order,
+                                              Lets &lets) const {
+    std::vector<Expr> extents;
+    Expr stride = make_one(index_type);
+    for (const StoredDimension &dim : order) {
+        lets.emplace_back(flat.stride[dim.dim], stride);
+        extents.push_back(padded_extent(Variable::make(Int(32), flat.extent[dim.dim]), dim));
+        stride = Variable::make(index_type, flat.stride[dim.dim]) * wide(extents.back());
+        if (is_one(lets.back().second)) stride = wide(extents.back());
+    }
+    return extents;
+}
+
 Stmt FlattenStorage::visit(const Realize &realize) {
     int dimensions = int(realize.bounds.size());
     const std::vector<StoredDimension> order = order_of(realize);
-    layout_of(realize);
-    Layout &layout = layouts[realize.func];
-    if (!order.empty()) layout.innermost = order[0].dim;
+    storage_of(realize);
+    FlatStorage &flat = all_storage[realize.func];
+    if (!order.empty()) flat.innermost = order[0].dim;
 
     Lets lets;
-    std::vector<Expr> extents;
     for (int d = 0; d < dimensions; d++) {
-        lets.emplace_back(layout.min[d], (*this)(realize.bounds[d].min));
-        lets.emplace_back(layout.extent[d], (*this)(realize.bounds[d].extent));
+        lets.emplace_back(flat.min[d], (*this)(realize.bounds[d].min));
+        lets.emplace_back(flat.extent[d], (*this)(realize.bounds[d].extent));
     }
-    Expr stride = make_one(index_type);
-    for (const StoredDimension &dim : order) {
-        lets.emplace_back(layout.stride[dim.dim], stride);
-        extents.push_back(padded_extent(Variable::make(Int(32), layout.extent[dim.dim]), dim));
-        stride = Variable::make(index_type, layout.stride[dim.dim]) * wide(extents.back());
-        if (is_one(lets.back().second)) stride = wide(extents.back());
-    }
+    const bool has_layout = realize.storage.layout.defined();
+    const std::vector<Expr> extents =
+        has_layout ? std::vector{extent_in_layout(realize)} : add_strides(flat, order, lets);
+    AllocationFacts facts{realize.func, realize.storage.compute_written, {}};
+    if (has_layout) facts.swizzle = int(realize.storage.layout.outputs[0].swizzle);
+    facts.is_pipelined = realize.storage.is_pipelined;
     Expr condition = (*this)(realize.condition);
-    Stmt body = with_handles(realize, layout, (*this)(realize.body));
+    Stmt body = with_handles(realize, flat, (*this)(realize.body));
     for (size_t k = realize.types.size(); k-- > 0;) {
-        body =
-            Allocate::make(layout.buffers[k], realize.types[k], realize.memory, extents, condition,
-                           0, std::move(body), {realize.func, realize.storage.compute_written, {}});
+        body = Allocate::make(flat.buffers[k], realize.types[k], realize.memory, extents, condition,
+                              0, std::move(body), facts);
     }
-    return with_lets(lets, with_bound_checks(realize, layout, body));
+    return with_lets(lets, with_bound_checks(realize, flat, body));
 }
 
 // The user promises with bound_storage() what an extent is at most.
-Stmt FlattenStorage::with_bound_checks(const Realize &realize, const Layout &layout,
+Stmt FlattenStorage::with_bound_checks(const Realize &realize, const FlatStorage &flat,
                                        Stmt body) const {
     if (context.target.has_feature(Target::NoAsserts)) return body;
     for (const StoredDimension &dim : realize.storage.order) {
         if (!dim.bound.defined()) continue;
-        Expr extent = Variable::make(Int(32), layout.extent[dim.dim]);
+        Expr extent = Variable::make(Int(32), flat.extent[dim.dim]);
         Expr error =
             error_call_at(dim.bound_written, "storage_bound_too_small",
                           {Expr(realize.func.text()), Expr(dim.var.text()), dim.bound, extent});
@@ -144,11 +167,12 @@ Stmt FlattenStorage::with_bound_checks(const Realize &realize, const Layout &lay
     return body;
 }
 
-Stmt FlattenStorage::with_handles(const Realize &realize, const Layout &layout, Stmt body) const {
+Stmt FlattenStorage::with_handles(const Realize &realize, const FlatStorage &flat,
+                                  Stmt body) const {
     for (int k = 0; k < int(realize.types.size()); k++) {
-        const Symbol buffer = layout.buffers[size_t(k)];
+        const Symbol buffer = flat.buffers[size_t(k)];
         if (!named_handles.count(buffer)) continue;
-        body = LetStmt::make(layout.handles[k], handle_value(layout, buffer, k), std::move(body));
+        body = LetStmt::make(flat.handles[k], handle_value(flat, buffer, k), std::move(body));
     }
     return body;
 }
@@ -157,14 +181,14 @@ Expr first_element(Type type, Symbol buffer, Type index_type) {
     return call(Handle(), Intrinsic::address_of, {Load::make(type, buffer, make_zero(index_type))});
 }
 
-Expr FlattenStorage::handle_value(const Layout &layout, Symbol buffer, int value) const {
-    Type type = layout.types[value];
+Expr FlattenStorage::handle_value(const FlatStorage &flat, Symbol buffer, int value) const {
+    Type type = flat.types[value];
     std::vector<Expr> args = {first_element(type, buffer, index_type), int(type.code()),
-                              type.bits(), int(layout.min.size())};
-    for (size_t d = 0; d < layout.min.size(); d++) {
-        args.push_back(Variable::make(Int(32), layout.min[d]));
-        args.push_back(Variable::make(Int(32), layout.extent[d]));
-        args.push_back(cast(Int(32), Variable::make(index_type, layout.stride[d])));
+                              type.bits(), int(flat.min.size())};
+    for (size_t d = 0; d < flat.min.size(); d++) {
+        args.push_back(Variable::make(Int(32), flat.min[d]));
+        args.push_back(Variable::make(Int(32), flat.extent[d]));
+        args.push_back(cast(Int(32), Variable::make(index_type, flat.stride[d])));
     }
     return call(Handle(), Intrinsic::make_buffer, std::move(args));
 }
@@ -179,14 +203,24 @@ Expr FlattenStorage::field_of(Symbol buffer, BufferField field, int d,
     return BufferProperty::make(buffer, field, d, referent);
 }
 
+Expr FlattenStorage::index_by_layout(const FlatStorage &flat, const std::vector<Expr> &args) const {
+    std::vector<Expr> from_first;
+    for (size_t d = 0; d < args.size(); d++)
+        from_first.push_back(cast(Int(32), args[d]) - Variable::make(Int(32), flat.min[d]));
+    const LayoutOutput element = in_units_of(flat.layout.outputs[0], flat.types[0].bytes());
+    return wide(value_of(element, flat.layout.coordinates, from_first));
+}
+
 Expr FlattenStorage::index_into(Symbol func, Symbol buffer, const std::vector<Expr> &args,
                                 const Ref<Referent> &referent) const {
-    auto found = layouts.find(func);
+    auto found = all_storage.find(func);
+    if (found != all_storage.end() && found->second.layout.defined())
+        return index_by_layout(found->second, args);
     Expr index = make_zero(index_type);
     for (int d = 0; d < int(args.size()); d++) {
         Expr min, stride;
         bool dense = false;
-        if (found != layouts.end()) {
+        if (found != all_storage.end()) {
             min = Variable::make(Int(32), found->second.min[d]);
             stride = Variable::make(index_type, found->second.stride[d]);
             dense = d == found->second.innermost;
@@ -203,7 +237,7 @@ Expr FlattenStorage::index_into(Symbol func, Symbol buffer, const std::vector<Ex
 
 // A function that has no storage here and is no output has a single value, in a buffer of its name.
 Symbol FlattenStorage::buffer_of(Symbol func, int k) const {
-    if (auto found = layouts.find(func); found != layouts.end()) {
+    if (auto found = all_storage.find(func); found != all_storage.end()) {
         return found->second.buffers.at(size_t(k));
     }
     if (const ir::Argument *output = find_output(pipeline.args, func, k)) return output->name;
@@ -274,24 +308,25 @@ Stmt FlattenStorage::store_all(const Provide &provide) {
 Expr FlattenStorage::visit(const BufferProperty &p) {
     auto value = values.find(p.buffer);
     Symbol func = value == values.end() ? p.buffer : value->second.func;
-    auto found = layouts.find(func);
-    if (found == layouts.end()) {
+    auto found = all_storage.find(func);
+    if (found == all_storage.end()) {
         const ir::Argument *output = find_output(pipeline.args, p.buffer);
         if (!output) return Expr(&p);
         return BufferProperty::make(output->name, p.field, p.dim, p.referent);
     }
-    const Layout &layout = found->second;
+    const FlatStorage &flat = found->second;
     int k = value == values.end() ? 0 : value->second.index;
     switch (p.field) {
-    case BufferField::Min: return Variable::make(Int(32), layout.min.at(p.dim));
-    case BufferField::Extent: return Variable::make(Int(32), layout.extent.at(p.dim));
+    case BufferField::Min: return Variable::make(Int(32), flat.min.at(p.dim));
+    case BufferField::Extent: return Variable::make(Int(32), flat.extent.at(p.dim));
     case BufferField::Stride:
-        return cast(Int(32), Variable::make(index_type, layout.stride.at(p.dim)));
+        if (flat.layout.defined()) throw InternalError(str(func, " has a layout, and no strides"));
+        return cast(Int(32), Variable::make(index_type, flat.stride.at(p.dim)));
     case BufferField::Host:
-        return first_element(layout.types[k], layout.buffers[size_t(k)], index_type);
-    case BufferField::Dimensions: return int(layout.min.size());
-    case BufferField::TypeCode: return int(layout.types[k].code());
-    case BufferField::TypeBits: return layout.types[k].bits();
+        return first_element(flat.types[k], flat.buffers[size_t(k)], index_type);
+    case BufferField::Dimensions: return int(flat.min.size());
+    case BufferField::TypeCode: return int(flat.types[k].code());
+    case BufferField::TypeBits: return flat.types[k].bits();
     case BufferField::Device: return make_zero(UInt(64));
     }
     throw InternalError("an unknown field of a buffer");
@@ -300,8 +335,8 @@ Expr FlattenStorage::visit(const BufferProperty &p) {
 Expr FlattenStorage::visit(const Variable &v) {
     auto found = values.find(v.name);
     if (!v.type.is_handle() || found == values.end()) return Expr(&v);
-    const Layout &layout = layouts.at(found->second.func);
-    return Variable::make(Handle(), layout.handles[found->second.index]);
+    const FlatStorage &flat = all_storage.at(found->second.func);
+    return Variable::make(Handle(), flat.handles[found->second.index]);
 }
 
 }  // namespace

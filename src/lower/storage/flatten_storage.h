@@ -12,7 +12,8 @@ namespace tessera::lower {
 //                                                   f[x - f_min_0 + (y - f_min_1) * f_stride_1] = 1
 //                                                   g[...] = f[...]
 //
-// The dimensions lie in memory in the order that the Context gives, the innermost one dense. Inputs
+// The dimensions lie in memory in the order that the Context gives, the innermost one dense, or as
+// the layout of the storage says, whose swizzle becomes a fact of the allocation. Inputs
 // and outputs (here g) keep the min and stride of their buffers, as BufferProperty. A Func that an
 // extern stage names by its handle gets a tessera_buffer_t on the stack. The elements of scatter
 // and gather become stores of their own.

@@ -51,7 +51,7 @@ TEST_SUITE("pipelines of copies") {
             {"for ahead in [0, +2)", "if ahead < m:", "machine_op copy_async():", "async_commit()",
              "for k in [0, +m)", "async_wait(1)\n", "gpu_barrier()",
              "if k + 2 < m:", "machine_op copy_async():", "(k + 2) % 3) = image a(k * 32 + ",
-             "async_commit()", "consume s:", "g(t) = s(t, 3, 0, k % 3)"});
+             "async_commit()", "consume s:", "g(t) = s(t, 3, k % 3)"});
     }
     TEST_CASE("what threads compute is stored as far ahead") {
         const std::string text = pipelined(loop("float16(image a(x, y):uint8) * c(y):float16"));

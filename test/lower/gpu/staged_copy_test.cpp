@@ -75,6 +75,21 @@ bool says(const Ring &written, const std::string &part) {
 }  // namespace
 
 TEST_SUITE("copies ahead") {
+    TEST_CASE("operands of instructions lie in panels; what threads read lies row by row") {
+        const auto layout = [](const char *extents, const char *reads) {
+            const Stmt s = parse_stmt(str("realize s: {float16} in GPUShared async copies 3 over ",
+                                          extents, "\n", reads, "g(0) = 1.0"));
+            return str(layout_of_ring(*s.as<Realize>()));
+        };
+        const char *const operand = "machine_op tensor(address_of(s(0, 0, 0):float16)): ";
+        CHECK(layout("[0, +128], [0, +8], [0, +3]", operand) ==
+              "d0:128 d1:8 d2:3 -> byte^128(d0%64*2 + d1*128 + d0/64*1024 + d2*2048)");
+        CHECK(layout("[0, +32], [0, +min(n, 8)], [0, +3]", operand) ==
+              "d0:32 d1:8 d2:3 -> byte^64(d0*2 + d1*64 + d2*512)");
+        CHECK(layout("[0, +32], [0, +n], [0, +3]", operand) == str(Layout()));
+        CHECK(layout("[0, +128], [0, +8], [0, +3]", "g(1) = float32(s(0, 0, 0):float16)\n") ==
+              str(Layout()));
+    }
     TEST_CASE("a box of rows is copied by 16 bytes, or by the machine") {
         const std::string text = by_threads({});
         has(text, "[0, +64) partition Never:\n        machine_op copy_async():\n            "
@@ -82,7 +97,7 @@ TEST_SUITE("copies ahead") {
         CHECK(text.find("if ") == std::string::npos);
         CHECK(is_by_tiles({}));
         has(by_tiles({}), "tensor_map(address_of(image a(a.min[0], a.min[1]):float16), 2, 2, "
-                          "a.extent[0], a.extent[1], a.stride[1], 64, 8, a.stride[0])");
+                          "a.extent[0], a.extent[1], a.stride[1], 64, 8, a.stride[0], 0)");
     }
     TEST_CASE("what is beyond the end of a sum is zero") {
         const Ring ring{.loops = "for y in [0, +8): for x in [k*64, +min(n, k*64 + 64) - k*64):"};
@@ -162,7 +177,7 @@ TEST_SUITE("copies ahead") {
     TEST_CASE("further dimensions of what is copied have one coordinate each") {
         const Ring batch{.copy = "s(x - k*64, y, k % 3) = image a(x, b, y, c):float16"};
         CHECK(is_by_tiles(batch));
-        has(by_tiles(batch), "a.stride[3], 64, 1, 8, 1, a.stride[0])");
+        has(by_tiles(batch), "a.stride[3], 64, 1, 8, 1, a.stride[0], 0)");
     }
     TEST_CASE("storage in another order, threads within, and several assignments are refused") {
         says({.storage = "order 0 align 72, 1, 2 copies 3 over [0, +64], [0, +8], [0, +3]"},

@@ -182,7 +182,7 @@ TEST_SUITE("tensor tiles") {
     TEST_CASE("copies are begun two iterations ahead, by all threads, and waited for") {
         const std::string text = run(pipeline_copies, ahead);
         CAPTURE(text);
-        CHECK(contains(text, "in GPUSharedAsync over [0, +32], [0, +8], [0, +1], [0, +3]"));
+        CHECK(contains(text, "in GPUShared pipelined over [0, +32], [0, +8], [0, +3]"));
         CHECK(contains(text, "for ahead in [0, +2)"));
         CHECK(count_of(text, "machine_op copy_async()") == 2);
         CHECK(count_of(text, "async_commit()") == 2);

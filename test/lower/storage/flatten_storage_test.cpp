@@ -38,6 +38,24 @@ TEST_SUITE("flatten_storage") {
         CHECK(run(flatten_storage, "out(x) = 1", context) ==
               printed("out[(int64(x) - int64(out.min[0])) * int64(out.stride[0])] = 1"));
     }
+    TEST_CASE("a layout says where elements are, in panels that are swizzled") {
+        const std::string ring =
+            "realize f: {float16} in GPUShared pipelined layout \"d0:128 d1:64 d2:3 -> "
+            "byte^128(d0%64*2 + d1*128 + d0/64*8192 + d2*16384)\" over [0, +128], [m, +64], "
+            "[0, +3]\n";
+        CHECK(run(flatten_storage, ring + "f(x, y, z) = f(x, y + 1, 0):float16") ==
+              printed("let f_min_0 = 0\nlet f_extent_0 = 128\n"
+                      "let f_min_1 = m\nlet f_extent_1 = 64\n"
+                      "let f_min_2 = 0\nlet f_extent_2 = 3\n"
+                      "allocate f: float16[24576] in GPUShared pipelined swizzle 128\n"
+                      "f[(x - f_min_0) % 64 + (y - f_min_1) * 64 + (x - f_min_0) / 64 * 4096 + "
+                      "(z - f_min_2) * 8192] = "
+                      "f[(x - f_min_0) % 64 + (y + 1 - f_min_1) * 64 + (x - f_min_0) / 64 * 4096 + "
+                      "(0 - f_min_2) * 8192]:float16"));
+        CHECK_THROWS_AS(parse_stmt("realize f: {float16} layout \"d0:8 -> byte(d0*2)\" over "
+                                   "[0, +8], [0, +8]\nf(0, 0) = f(1, 1)"),
+                        Error);
+    }
     TEST_CASE("a predicate is an if") {
         CHECK(run(flatten_storage, "out() = 1 if x < 3") == printed("if x < 3: out[0] = 1"));
     }
