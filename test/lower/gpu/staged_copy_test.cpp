@@ -106,7 +106,7 @@ TEST_SUITE("copies ahead") {
         has(text, "machine_op copy_async()");
         has(text, "= 0.0:float16");
         CHECK(is_by_tiles(ring));
-        has(by_tiles(ring), "min(a.extent[0], n - a.min[0]), a.extent[1]");
+        has(by_tiles(ring), "min(n, a.min[0] + a.extent[0]) - a.min[0], a.extent[1]");
         const Ring unequal{.loops = "for y in [0, +8): for x in [k*64, +min(k, 64)):"};
         CHECK(!is_by_tiles(unequal));
         has(by_threads(unequal), "if copying % 8 * 8 + 7 < k:");
