@@ -1,5 +1,6 @@
 #include "codegen/nvptx/kernel_emitter.h"
 #include "codegen/nvptx/libdevice.h"
+#include "codegen/nvptx/ptx.h"
 #include "codegen/statements.h"
 #include "ir/allocation.h"
 #include "ir/operators.h"
@@ -22,7 +23,8 @@ std::string kernel_symbol(const std::string &name) {
 KernelEmitter::KernelEmitter(llvm::Module &module, const Target &target,
                              const Architecture &architecture, int capability,
                              KernelReports &reports)
-    : Emitter(module, target, architecture), has_async_copies(capability >= 80), reports(reports) {}
+    : Emitter(module, target, architecture), has_async_copies(capability >= 80),
+      waits(waits_for_kernels(target, capability)), reports(reports) {}
 
 void KernelEmitter::refuse_in_kernel(const std::string &what) {
     throw CompileError(str(what, " cannot be done within a kernel, on a GPU"));
@@ -168,7 +170,9 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
         // To LLVM, no other thread writes what is noalias: it would move loads across barriers.
         const bool is_read = is_loaded(kernel, args[i].name);
         const bool is_written = is_stored(kernel, args[i].name);
-        if (!is_read || !is_written) function->addParamAttr(first + i, llvm::Attribute::NoAlias);
+        // Nor does a kernel before it, which this one may wait for.
+        if (!waits && (!is_read || !is_written))
+            function->addParamAttr(first + i, llvm::Attribute::NoAlias);
         if (!is_written) function->addParamAttr(first + i, llvm::Attribute::ReadOnly);
     }
     if (const int64_t blocks = blocks_of_cluster(kernel))
@@ -210,10 +214,18 @@ void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function
         storage.base = v;
         // Said of each load: LLVM does not see it from the argument where many additions lie
         // between.
-        storage.is_constant = !is_stored(kernel, a.name);
+        storage.is_constant = !waits && !is_stored(kernel, a.name);
         storage.alignment = 16;  // where an index is known to be aligned: lower/gpu/align_vectors.h
         f->buffers[a.name] = storage;
     }
+}
+
+// Every thread waits, before it accesses memory, for all kernels before this one on its stream:
+// they have ended then, and so have those that they have waited for. Then the next kernel's blocks
+// may come to wait, wherever all blocks of this one have found room.
+void KernelEmitter::wait_for_kernels() {
+    assembly("griddepcontrol.wait;", "~{memory}", b.getVoidTy(), {});
+    assembly("griddepcontrol.launch_dependents;", "~{memory}", b.getVoidTy(), {});
 }
 
 void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
@@ -228,6 +240,7 @@ void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
     shared_used = int32(0);
     bind_arguments(kernel, function);
     coordinates = Coordinates(std::span(&kernel, 1));
+    if (waits) wait_for_kernels();
     run(kernel.body);
     b.CreateRetVoid();
     b.SetInsertPoint(f->entry);
