@@ -163,6 +163,7 @@ constexpr Target::Feature implications[][5] = {
     {Target::CUDACapability35, Target::CUDACapability32},
     {Target::CUDACapability32, Target::CUDACapability30},
     {Target::CUDACapability30, Target::CUDA},
+    {Target::CUDADependentLaunch, Target::CUDA},
 };
 
 constexpr Word<DeviceAPI> gpu_apis[] = {

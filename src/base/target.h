@@ -71,7 +71,9 @@ enum class DeviceAPI : uint8_t {
     X(HVX_v68, "hvx_v68") X(HVX_v73, "hvx_v73") X(HVX_v75, "hvx_v75")                              \
     X(HexagonDma, "hexagon_dma") X(WasmMvpOnly, "wasm_mvponly") X(WasmSimd128, "wasm_simd128")     \
     X(WasmSignExt, "wasm_signext") X(WasmSatFloatToInt, "wasm_sat_float_to_int")                   \
-    X(WasmThreads, "wasm_threads") X(WasmBulkMemory, "wasm_bulk_memory")
+    X(WasmThreads, "wasm_threads") X(WasmBulkMemory, "wasm_bulk_memory")                           \
+    /* kernels begin before those before them have ended, and wait for them (docs/gpu.md) */       \
+    X(CUDADependentLaunch, "cuda_dependent_launch")
 // clang-format on
 
 // The machine that code is compiled for, and how. As text: "x86-64-linux-avx2-fma-f16c-no_asserts":

@@ -53,6 +53,24 @@ constexpr int static_shared = 1;
 constexpr int max_dynamic_shared = 8;
 }  // namespace function_attribute
 
+namespace launch_attribute {
+constexpr int programmatic_serialization = 6;  // the kernel waits by itself for those before it
+}  // namespace launch_attribute
+
+struct LaunchAttribute {  // CUlaunchAttribute
+    int id = 0, unused = 0;
+    int value[16] = {};
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+struct LaunchConfiguration {  // CUlaunchConfig
+    unsigned blocks[3], threads[3], shared;
+    Stream stream;
+    const LaunchAttribute *attributes;
+    unsigned count;
+};
+static_assert(sizeof(LaunchConfiguration) == 56);
+
 enum class MemoryKind : int { None = 0, Host = 1, Device = 2 };
 constexpr int pointer_attribute_kind = 2;
 constexpr int pool_release_threshold = 4;
@@ -105,7 +123,8 @@ template<typename... Args> struct Call {
     Result (*pointer)(Args...);
 };
 
-// The versions of the functions that the oldest driver in question has; those of pools may lack.
+// The versions of the functions that the oldest driver in question has; those that need not be
+// there (false) may lack.
 struct Driver {
     explicit Driver(void *handle) : library(handle) {}
 
@@ -132,6 +151,8 @@ struct Driver {
     Call<Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
          void **, void **>
         launch{library, "cuLaunchKernel"};
+    Call<const LaunchConfiguration *, Function, void **, void **> launch_with_attributes{
+        library, "cuLaunchKernelEx", false};
     Call<void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *,
          const unsigned *, int, int, int, int>
         encode_tiled{library, "cuTensorMapEncodeTiled", false};

@@ -23,6 +23,7 @@ struct Kernel {
     Function function = nullptr;
     int static_shared = 0;
     int max_threads = 0;                      // in a block, with the registers that it needs
+    bool waits = false;                       // by itself, for kernels before it
     std::atomic<bool> has_all_shared{false};  // the driver has been asked to allow the most
 };
 
@@ -30,6 +31,7 @@ struct Kernel {
 struct Loaded {
     std::mutex mutex;
     Module module = nullptr;
+    bool waits = false;  // as each of its kernels
     std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
 
@@ -103,14 +105,15 @@ Result load_image(const Driver &driver, const Image &image, Module &module, char
     return driver.load_module(&module, image.data, 2, keys, values);
 }
 
-int load(void *user_context, const Scope &scope, const Kernels &kernels, Module &module) {
+int load(void *user_context, const Scope &scope, const Kernels &kernels, Loaded &loaded) {
     const auto images = fitting(kernels, scope.state().capability);
     if (images.empty()) return no_image(user_context, kernels, scope.state());
     Message what;
     Result failure = result::success;
     for (const Image *image : images) {
         char log[2048];
-        const Result r = load_image(scope.driver(), *image, module, log, sizeof(log));
+        const Result r = load_image(scope.driver(), *image, loaded.module, log, sizeof(log));
+        loaded.waits = image->waits;
         if (!r) return 0;
         if (!failure) {
             failure = r;
@@ -147,12 +150,13 @@ int find(void *user_context, const Scope &scope, const Kernels &kernels, const c
     // Others may be loaded meanwhile: the driver's compiler takes its time.
     std::lock_guard lock(loaded->mutex);
     if (!loaded->module) {
-        if (int error = load(user_context, scope, kernels, loaded->module)) return error;
+        if (int error = load(user_context, scope, kernels, *loaded)) return error;
     }
     std::unique_ptr<Kernel> &mine = loaded->kernels[name];
     if (!mine) {
         auto made = std::make_unique<Kernel>();
         made->name = name;
+        made->waits = loaded->waits;
         if (Result r = look_up(scope.driver(), loaded->module, *made)) {
             return scope.check(tessera_error_code_gpu_device_error, r,
                                Message() << "finding the kernel " << name);
@@ -281,6 +285,23 @@ Result allow_shared(const Driver &driver, const State &state, Kernel &kernel, in
     return r;
 }
 
+// Returns the driver's result. A kernel that waits by itself for those before it, or for what else
+// is on the stream, begins as soon as they let it.
+Result start(const Scope &scope, const Kernel &kernel, const Shape &shape, void **args) {
+    const Driver &driver = scope.driver();
+    const auto *b = reinterpret_cast<const unsigned *>(shape.blocks);
+    const auto *t = reinterpret_cast<const unsigned *>(shape.threads);
+    const auto shared = unsigned(shape.shared);
+    if (!kernel.waits || !driver.launch_with_attributes) {
+        return driver.launch(kernel.function, b[0], b[1], b[2], t[0], t[1], t[2], shared,
+                             scope.stream(), args, nullptr);
+    }
+    const LaunchAttribute early{.id = launch_attribute::programmatic_serialization, .value = {1}};
+    const LaunchConfiguration configuration{
+        {b[0], b[1], b[2]}, {t[0], t[1], t[2]}, shared, scope.stream(), &early, 1};
+    return driver.launch_with_attributes(&configuration, kernel.function, args, nullptr);
+}
+
 int launch_found(void *user_context, const Scope &scope, Kernel &kernel, const Shape &shape,
                  void **args) {
     if (int error = check(user_context, kernel, scope.state(), shape)) return error;
@@ -288,9 +309,7 @@ int launch_found(void *user_context, const Scope &scope, Kernel &kernel, const S
     Result r = allow_shared(scope.driver(), scope.state(), kernel, shape.shared);
     if (!r) {
         const Timed timed(scope, tessera_profiler_kernel, 0);
-        r = scope.driver().launch(kernel.function, unsigned(b[0]), unsigned(b[1]), unsigned(b[2]),
-                                  unsigned(t[0]), unsigned(t[1]), unsigned(t[2]),
-                                  unsigned(shape.shared), scope.stream(), args, nullptr);
+        r = start(scope, kernel, shape, args);
     }
     if (!r) return 0;
     Message what;

@@ -92,6 +92,8 @@ typedef struct tessera_cuda_image_t {
     uint8_t is_exact; /* such as 9.0a: on just this capability */
     const void *data;
     uint64_t bytes;
+    uint8_t waits; /* each kernel waits by itself for those before it, and may begin before they
+                    * have ended */
 } tessera_cuda_image_t;
 
 typedef struct tessera_cuda_kernels_t {

@@ -36,7 +36,7 @@ void add_one(const FakeLaunch &launch) {
     ++*static_cast<int *>(FakeGpu::driver()->memory(pointer));
 }
 
-const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7};
+const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7, false};
 const tessera_cuda_kernels_t kernels{&ptx, 1};
 
 int add_one_to(Own &own, tessera_buffer_t &buffer) {

@@ -18,7 +18,7 @@ void nothing(const FakeLaunch &) {}
 
 constexpr FakeKernel kernel_of_two_arguments{"add_one", 2, add_one};
 
-const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7};
+const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7, false};
 const tessera_cuda_kernels_t only_ptx{&ptx, 1};
 
 int run(const char *kernel, std::vector<int32_t> shape, void **args = nullptr,
@@ -76,6 +76,37 @@ TEST_SUITE("kernels of CUDA") {
         tessera_cuda_unload(&others);
         CHECK(gpu->current() == nullptr);
     }
+    TEST_CASE("kernels that wait by themselves for those before them may begin early") {
+        Kernels gpu;
+        const tessera_cuda_image_t images[] = {{80, true, false, "ptx 80", 7, false},
+                                               {90, true, false, "ptx 90", 7, true}};
+        const tessera_cuda_kernels_t kernels{images, 2};
+        Picture p({{0, 8, 1, 0}});
+        CHECK(p.upload() == 0);
+        CHECK(add_one_to(p.buffer, 8, nullptr, &kernels) == 0);
+        CHECK(add_one_to(p.buffer, 2, nullptr, &kernels) == 0);
+        CHECK(p.download() == 0);
+        CHECK(p.memory == std::vector<int>{2, 3, 3, 4, 5, 6, 7, 8});
+        CHECK(gpu->calls("cuLaunchKernelEx") == 2);
+        CHECK(gpu->calls("cuLaunchKernel") == 0);
+        gpu->fail("cuLaunchKernelEx", 1, 1);
+        CHECK(run("nothing", {2, 1, 1, 4, 1, 1, 0}, nullptr, &kernels) ==
+              tessera_error_code_gpu_device_error);
+        CHECK(gpu.capture.has("launching the kernel nothing with 2 x 1 x 1 blocks"));
+        CHECK(p.free() == 0);
+        tessera_cuda_unload(&kernels);
+    }
+    TEST_CASE("kernels of an image that do not wait begin after those before them") {
+        Kernels gpu;
+        gpu->set_capability(80);
+        const tessera_cuda_image_t images[] = {{80, true, false, "ptx 80", 7, false},
+                                               {90, true, false, "ptx 90", 7, true}};
+        const tessera_cuda_kernels_t kernels{images, 2};
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &kernels) == 0);
+        CHECK(gpu->calls("cuLaunchKernelEx") == 0);
+        CHECK(gpu->calls("cuLaunchKernel") == 1);
+        tessera_cuda_unload(&kernels);
+    }
     TEST_CASE("a launch that is known is a few calls of the driver") {
         Kernels gpu;
         CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}) == 0);
@@ -104,10 +135,14 @@ TEST_SUITE("kernels of CUDA") {
     }
     TEST_CASE("the best image of those that run on the device is loaded") {
         const tessera_cuda_image_t images[] = {
-            {75, true, false, "ptx 75", 7},     {90, true, false, "ptx 90", 7},
-            {80, false, false, "code 80", 8},   {86, false, false, "code 86", 8},
-            {90, false, true, "exact 90", 9},   {90, false, false, "code 90", 8},
-            {120, false, false, "code 120", 9}, {100, true, true, "exact ptx 100", 14},
+            {75, true, false, "ptx 75", 7, false},
+            {90, true, false, "ptx 90", 7, false},
+            {80, false, false, "code 80", 8, false},
+            {86, false, false, "code 86", 8, false},
+            {90, false, true, "exact 90", 9, false},
+            {90, false, false, "code 90", 8, false},
+            {120, false, false, "code 120", 9, false},
+            {100, true, true, "exact ptx 100", 14, false},
         };
         const tessera_cuda_kernels_t kernels{images, 8};
         struct {
@@ -126,8 +161,8 @@ TEST_SUITE("kernels of CUDA") {
     TEST_CASE("where no image runs, it is said what there is and what the GPU is") {
         Kernels gpu;
         gpu->set_capability(75);
-        const tessera_cuda_image_t images[] = {{90, false, true, "exact 90", 9},
-                                               {80, true, false, "ptx 80", 7}};
+        const tessera_cuda_image_t images[] = {{90, false, true, "exact 90", 9, false},
+                                               {80, true, false, "ptx 80", 7, false}};
         const tessera_cuda_kernels_t kernels{images, 2}, none{nullptr, 0};
         CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &kernels) ==
               tessera_error_code_gpu_device_error);
@@ -139,9 +174,9 @@ TEST_SUITE("kernels of CUDA") {
     }
     TEST_CASE("an image that the driver does not take gives way to the next") {
         Kernels gpu;
-        const tessera_cuda_image_t images[] = {{90, false, false, "bad", 4},
-                                               {90, true, false, "new ptx", 8},
-                                               {80, true, false, "ptx 80", 7}};
+        const tessera_cuda_image_t images[] = {{90, false, false, "bad", 4, false},
+                                               {90, true, false, "new ptx", 8, false},
+                                               {80, true, false, "ptx 80", 7, false}};
         const tessera_cuda_kernels_t three{images, 3}, two{images, 2};
         CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &three) == 0);
         CHECK(gpu->last_image() == std::string("ptx 80"));
@@ -286,7 +321,7 @@ TEST_SUITE("kernels of CUDA") {
         shared.buffer.set_host_dirty();
         for (int t = 0; t < 8; t++) {
             threads.emplace_back([&, t] {
-                const tessera_cuda_image_t image{80, true, false, "ptx 80", 7};
+                const tessera_cuda_image_t image{80, true, false, "ptx 80", 7, false};
                 const tessera_cuda_kernels_t mine{&image, 1};
                 for (int i = 0; i < 60; i++) {
                     Picture p({{0, i % 7 == 0 ? 100000 : 50, 1, 0}});

@@ -7,7 +7,7 @@ using Work = tessera_profiler_device_stats_t;
 
 void nothing(const FakeLaunch &) {}
 
-const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7};
+const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7, false};
 const tessera_cuda_kernels_t kernels{&ptx, 1};
 
 int run(const char *kernel = "nothing") {

@@ -5,7 +5,7 @@
 // What kernels tell the host: assertions that do not hold, and lines to print.
 namespace {
 
-const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7};
+const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7, false};
 const tessera_cuda_kernels_t kernels{&ptx, 1};
 
 tessera_cuda_reports_t &reports_of(const FakeLaunch &launch) {

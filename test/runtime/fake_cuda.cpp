@@ -62,6 +62,28 @@ void reach(const CUevent_st &event) {
 
 CUstream_st *stream_of(CUstream_st *stream) { return stream ? stream : &stack.back()->legacy; }
 
+// Puts a kernel on a stream, with copies of its arguments.
+int launch(Fake &x, CUfunc_st *function, const FakeLaunch &given) {
+    if (!x.modules.count(function->module)) return 400;
+    x.last_dynamic = function->max_dynamic;
+    const FakeKernel &kernel = function->kernel;
+    const unsigned *b = given.blocks, *t = given.threads;
+    if (int(t[0] * t[1] * t[2]) > kernel.max_threads || b[1] > 65535 || b[2] > 65535) return 1;
+    const int dynamic = int(given.shared);
+    if (dynamic + kernel.static_shared > 49152 && dynamic > function->max_dynamic) return 1;
+    auto values = std::make_shared<std::vector<uint64_t>>(size_t(kernel.arguments));
+    for (size_t i = 0; i < values->size(); i++) std::memcpy(&(*values)[i], given.args[i], 8);
+    stream_of(given.stream)->queue.push_back([=] {
+        std::vector<void *> pointers;
+        for (uint64_t &value : *values) pointers.push_back(&value);
+        FakeLaunch mine = given;
+        mine.args = pointers.data();
+        fake().clock++;
+        kernel.run(mine);
+    });
+    return 0;
+}
+
 bool is_pinned(Fake &x, const void *p) {
     auto next = x.pinned.upper_bound(Address(p));
     if (next == x.pinned.begin()) return false;
@@ -288,25 +310,26 @@ int cuLaunchKernel(CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, u
                    unsigned by, unsigned bz, unsigned shared, CUstream_st *on, void **args,
                    void **) {
     return in_context("cuLaunchKernel", [&](Fake &x) {
-        if (!x.modules.count(function->module)) return 400;
-        x.last_dynamic = function->max_dynamic;
-        const FakeKernel &kernel = function->kernel;
-        if (int(bx * by * bz) > kernel.max_threads || gy > 65535 || gz > 65535) return 1;
-        if (int(shared) + kernel.static_shared > 49152 && int(shared) > function->max_dynamic) {
+        return launch(x, function, {{gx, gy, gz}, {bx, by, bz}, shared, on, args});
+    });
+}
+struct FakeAttribute {
+    int id, unused, value[16];
+};
+struct FakeConfiguration {
+    unsigned blocks[3], threads[3], shared;
+    CUstream_st *stream;
+    const FakeAttribute *attributes;
+    unsigned count;
+};
+// Knows one attribute: the kernel waits by itself for those before it (6), and has it set.
+int cuLaunchKernelEx(const FakeConfiguration *with, CUfunc_st *function, void **args, void **) {
+    return in_context("cuLaunchKernelEx", [&](Fake &x) {
+        if (with->count != 1 || with->attributes->id != 6 || with->attributes->value[0] != 1)
             return 1;
-        }
-        auto values = std::make_shared<std::vector<uint64_t>>(size_t(kernel.arguments));
-        for (size_t i = 0; i < values->size(); i++) std::memcpy(&(*values)[i], args[i], 8);
-        FakeLaunch launch{{gx, gy, gz}, {bx, by, bz}, shared, on, nullptr};
-        stream_of(on)->queue.push_back([=] {
-            std::vector<void *> pointers;
-            for (uint64_t &value : *values) pointers.push_back(&value);
-            FakeLaunch mine = launch;
-            mine.args = pointers.data();
-            fake().clock++;
-            kernel.run(mine);
-        });
-        return 0;
+        const unsigned *b = with->blocks, *t = with->threads;
+        return launch(x, function,
+                      {{b[0], b[1], b[2]}, {t[0], t[1], t[2]}, with->shared, with->stream, args});
     });
 }
 int cuMemAlloc_v2(Address *address, size_t bytes) {

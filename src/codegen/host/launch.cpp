@@ -121,7 +121,7 @@ llvm::Constant *HostEmitter::image(const DeviceImage &image) {
     bytes->setAlignment(llvm::Align(64));
     return llvm::ConstantStruct::getAnon({b.getInt32(uint32_t(image.capability)),
                                           b.getInt8(image.is_ptx), b.getInt8(image.is_exact), bytes,
-                                          b.getInt64(image.bytes.size())});
+                                          b.getInt64(image.bytes.size()), b.getInt8(image.waits)});
 }
 
 // The module's tessera_cuda_kernels_t, which the runtime knows by its address.

@@ -29,14 +29,17 @@ DeviceCode device_code(const ir::Module &module, const Target &target) {
     for (int capability : capabilities) {
         const bool exact = is_exact(module, capability);
         auto code = assemble_ptx(ptx_of(capability), gpu_name(capability, exact));
-        if (code) made.images.push_back({capability, false, exact, std::move(*code)});
+        if (!code) continue;
+        const bool waits = waits_for_kernels(target, capability);
+        made.images.push_back({capability, false, exact, waits, std::move(*code)});
     }
     if (target.has_feature(Target::JIT) && std::ranges::any_of(made.images, runs_here)) return made;
     const int lowest = *std::ranges::min_element(capabilities);
     const std::string ptx = ptx_of(lowest);
     std::vector<char> text(ptx.begin(), ptx.end());
     text.push_back(0);
-    made.images.push_back({lowest, true, is_exact(module, lowest), std::move(text)});
+    made.images.push_back({lowest, true, is_exact(module, lowest),
+                           waits_for_kernels(target, lowest), std::move(text)});
     return made;
 }
 

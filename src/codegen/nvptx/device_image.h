@@ -10,6 +10,7 @@ struct DeviceImage {
     int capability;  // 90: compute capability 9.0
     bool is_ptx;     // a text that ends in 0, which the driver compiles
     bool is_exact;   // runs on that capability alone, such as 9.0a
+    bool waits;      // its kernels do, for those before them (waits_for_kernels in ptx.h)
     std::vector<char> bytes;
 };
 

@@ -1,5 +1,6 @@
 #include "codegen/nvptx/kernel_emitter.h"
 #include "codegen/nvptx/libdevice.h"
+#include "codegen/nvptx/ptx.h"
 #include "codegen/statements.h"
 #include "ir/allocation.h"
 #include "ir/operators.h"
@@ -25,7 +26,8 @@ std::string kernel_symbol(const std::string &name) {
 KernelEmitter::KernelEmitter(llvm::Module &module, const Target &target,
                              const Architecture &architecture, int capability,
                              KernelReports &reports)
-    : Emitter(module, target, architecture), has_async_copies(capability >= 80), reports(reports) {}
+    : Emitter(module, target, architecture), has_async_copies(capability >= 80),
+      waits(waits_for_kernels(target, capability)), reports(reports) {}
 
 void KernelEmitter::refuse_in_kernel(const std::string &what) {
     throw CompileError(str(what, " cannot be done within a kernel, on a GPU"));
@@ -155,7 +157,9 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel, const Kern
         // To LLVM, no other thread writes what is noalias: it would move loads across barriers.
         const bool is_read = facts.loaded.contains(args[i].name);
         const bool is_written = facts.stored.contains(args[i].name);
-        if (!is_read || !is_written) function->addParamAttr(first + i, llvm::Attribute::NoAlias);
+        // Nor does a kernel before it, which this one may wait for.
+        if (!waits && (!is_read || !is_written))
+            function->addParamAttr(first + i, llvm::Attribute::NoAlias);
         if (!is_written) function->addParamAttr(first + i, llvm::Attribute::ReadOnly);
     }
     if (facts.blocks_of_cluster > 0)
@@ -198,10 +202,18 @@ void KernelEmitter::bind_arguments(const LoweredFunction &kernel, const KernelFa
         storage.base = v;
         // Said of each load: LLVM does not see it from the argument where many additions lie
         // between.
-        storage.is_constant = !facts.stored.contains(a.name);
+        storage.is_constant = !waits && !facts.stored.contains(a.name);
         storage.alignment = 16;  // where an index is known to be aligned: lower/gpu/align_vectors.h
         f->buffers[a.name] = storage;
     }
+}
+
+// Every thread waits, before it accesses memory, for all kernels before this one on its stream:
+// they have ended then, and so have those that they have waited for. Then the next kernel's blocks
+// may come to wait, wherever all blocks of this one have found room.
+void KernelEmitter::wait_for_kernels() {
+    assembly("griddepcontrol.wait;", "~{memory}", b.getVoidTy(), {});
+    assembly("griddepcontrol.launch_dependents;", "~{memory}", b.getVoidTy(), {});
 }
 
 void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
@@ -219,6 +231,7 @@ void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
     shared_used = int32(0);
     bind_arguments(kernel, facts, function);
     coordinates = Coordinates(std::span(&kernel, 1));
+    if (waits) wait_for_kernels();
     run(kernel.body);
     b.CreateRetVoid();
     b.SetInsertPoint(f->entry);

@@ -69,6 +69,7 @@ private:
     void store_quads(const MachineOp &node);
 
     llvm::Function *declare(const LoweredFunction &kernel, const KernelFacts &facts);
+    void wait_for_kernels();
     bool reports_something() const { return reports.of(name) != nullptr; }
     void bind_arguments(const LoweredFunction &kernel, const KernelFacts &facts,
                         llvm::Function *function);
@@ -86,6 +87,7 @@ private:
     void print(const ExternCall &line);
 
     const bool has_async_copies;
+    const bool waits;  // kernels do, for those before them (waits_for_kernels in ptx.h)
     KernelReports &reports;
     std::string name;  // of the kernel
     bool needs_all_threads = false, has_clusters = false;

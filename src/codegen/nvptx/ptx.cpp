@@ -110,6 +110,11 @@ bool is_exact(const ir::Module &module, int capability) {
     return is_exact;
 }
 
+bool waits_for_kernels(const Target &target, int capability) {
+    constexpr int first_that_can = 90;
+    return target.has_feature(Target::CUDADependentLaunch) && capability >= first_that_can;
+}
+
 std::string gpu_name(int capability, bool is_exact) {
     return str("sm_", capability, is_exact ? "a" : "");
 }
