@@ -26,7 +26,7 @@ struct Plan {
     int rows, columns;            // of a block
     int warp_rows, warp_columns;  // of a warp, or of a warpgroup
     int stages, group;            // group: rows of blocks that are begun together, or 0
-    bool persistent;
+    bool persistent, roles = false;  // roles: a warp copies for the others
 };
 
 const Plan plans[] = {
@@ -34,6 +34,8 @@ const Plan plans[] = {
     {"wgmma 256x128", true, 256, 128, 128, 128, 4, 16, false},
     {"wgmma 128x256, plain order", true, 128, 256, 64, 256, 4, 0, false},
     {"wgmma 128x256, persistent", true, 128, 256, 64, 256, 4, 16, true},
+    {"wgmma 128x256, roles", true, 128, 256, 64, 256, 4, 16, false, true},
+    {"wgmma 128x256, persistent, roles", true, 128, 256, 64, 256, 4, 16, true, true},
     {"mma 128x256", false, 128, 256, 64, 64, 4, 16, false},
     {"mma 256x128", false, 256, 128, 64, 64, 4, 16, false},
 };
@@ -53,6 +55,7 @@ struct Gemm {
         out.tile(x, y, xi, yi, p.columns, p.rows).gpu_blocks(x, y);
         if (p.group > 0) out.gpu_order(grouped(p.group));
         if (p.persistent) out.persistent();
+        if (p.roles) out.warp_specialize(40, 232);
         product.compute_at(out, x).store_in(MemoryType::Tile);
         Stage update = product.update();
         update.split(k, ko, ki, 64);
