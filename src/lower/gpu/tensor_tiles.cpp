@@ -51,6 +51,22 @@ std::vector<Expr> element_of(const TileNest &nest, const Realize &tile, const st
     return element;
 }
 
+// Returns true if coordinates are the same for each row and column, whether one loop runs over them
+// or several.
+bool are_same(const Expr &a, const Expr &b, const TileNest &nest) {
+    if (equal(a, b)) return true;
+    const auto at = [](const Expr &e, Symbol index, int64_t i) {
+        return simplify(substitute(index, int32_t(i), e));
+    };
+    for (int64_t r = 0; r < nest.rows.extent(); r++) {
+        const Expr of_a = at(a, row_index, r), of_b = at(b, row_index, r);
+        if (equal(of_a, of_b)) continue;
+        for (int64_t c = 0; c < nest.columns.extent(); c++)
+            if (!equal(at(of_a, column_index, c), at(of_b, column_index, c))) return false;
+    }
+    return true;
+}
+
 // Says how the first nest that works on a Tile has shared it out.
 struct SharedTile {
     TileNest nest;
@@ -528,7 +544,7 @@ class ShareTiles final : public Mutator {
             nest.registers() == before.registers() && nest.warps.size() == before.warps.size();
         for (size_t w = 0; alike && w < nest.warps.size(); w++)
             alike = nest.count(nest.warps[w]) == before.count(before.warps[w]);
-        for (size_t d = 0; alike && d < here.size(); d++) alike = equal(here[d], there[d]);
+        for (size_t d = 0; alike && d < here.size(); d++) alike = are_same(here[d], there[d], nest);
         if (alike) return;
 
         const auto text = [](const TileNest &n, const std::vector<Expr> &e) {
