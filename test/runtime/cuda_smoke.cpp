@@ -66,7 +66,7 @@ done:
     ret;
 }
 )";
-const tessera_cuda_image_t image{75, true, false, ptx_text, sizeof(ptx_text)};
+const tessera_cuda_image_t image{75, true, false, ptx_text, sizeof(ptx_text), false};
 const tessera_cuda_kernels_t kernels{&image, 1};
 
 int failed = 0, checks = 0;
