@@ -229,7 +229,8 @@ std::string ptx_of(const Func &out, const std::vector<Argument> &args) {
     return {reinterpret_cast<const char *>(code.data()), code.number_of_elements()};
 }
 
-// No instruction waits for the one before it, and no register is in memory.
+// No instruction of the kernel for aligned buffers, which is the first, waits for the one before it,
+// and no register is in memory.
 void check_assembled(const std::string &ptx) {
     if (std::string(PTXAS).empty()) return;
     std::string folder = (std::filesystem::temp_directory_path() / "convolution_XXXXXX").string();
@@ -244,7 +245,7 @@ void check_assembled(const std::string &ptx) {
     CAPTURE(said);
     CHECK(pclose(told) == 0);
     std::filesystem::remove_all(folder);
-    CHECK(count_of(said, "C75") == 0);
+    CHECK(count_of(said, "in the function 'convolution_kernel_0'") == 0);
     CHECK(count_of(said, "0 bytes spill stores, 0 bytes spill loads") == count_of(ptx, ".entry"));
 }
 
@@ -400,7 +401,7 @@ TEST_SUITE("tensor convolutions") {
         const Buffer<float16_t> line = filled<float16_t>({16, 33, 2}),
                                 of_line = filled<float16_t>({8, 16, 3});
         const Buffer<int8_t> space = filled<int8_t>({32, 5, 3, 5}),
-                             of_space = filled<int8_t>({8, 32, 2, 2, 2});
+                             of_space = filled<int8_t>({16, 32, 2, 2, 2});
         for (const bool is_staged : {true, false}) {
             const auto staged = [&](Func &a, Func &b, Func &in) {
                 return is_staged ? std::vector<Func>{a.in(in), b.in(in)} : std::vector<Func>{};
@@ -424,11 +425,11 @@ TEST_SUITE("tensor convolutions") {
             conv3(k, q, p, n) += cast<int>(space_in(r3.x, q + r3.y, p + r3.z, n + r3.w)) *
                                  cast<int>(space_of(k, r3.x, r3.y, r3.z, r3.w));
             out3(k, q, p, n) = conv3(k, q, p, n);
-            out3.bound(q, 0, 4).bound(p, 0, 2).bound(k, 0, 8).bound(n, 0, 4);
-            out3.split(k, b, k, 8);
+            out3.bound(q, 0, 4).bound(p, 0, 2).bound(k, 0, 16).bound(n, 0, 4);
+            out3.split(k, b, k, 16);
             schedule(out3, conv3, {{k}, {q, p, n}, 2, {b}, r3.x, 32, {r3.y, r3.z, r3.w}},
                      staged(space_in, space_of, conv3));
-            agrees<int32_t>(out3, {8, 4, 2, 4}, [&](const int *at) {
+            agrees<int32_t>(out3, {16, 4, 2, 4}, [&](const int *at) {
                 int all = 0;
                 for (int i = 0; i < 256; i++) {
                     const int c = i % 32, x = i / 32 % 2, y = i / 64 % 2, z = i / 128;
