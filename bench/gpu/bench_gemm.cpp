@@ -23,9 +23,9 @@ namespace {
 struct Plan {
     const char *name;
     bool wgmma;
-    int rows, columns;            // of a block
-    int warp_rows, warp_columns;  // of a warp, or of a warpgroup
-    int stages, group;            // group: rows of blocks that are begun together, or 0
+    int rows, columns;               // of a block
+    int warp_rows, warp_columns;     // of a warp, or of a warpgroup
+    int stages, group;               // group: rows of blocks that are begun together, or 0
     bool persistent, roles = false;  // roles: a warp copies for the others
 };
 

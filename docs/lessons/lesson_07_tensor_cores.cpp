@@ -48,7 +48,7 @@ int main() {
         staged.async().ring_buffer(2);
     }
     std::cout << out.loop_nest();
-    check(out.loop_nest().find("mma") != std::string::npos);
+    check(out.loop_nest().find("tensorized") != std::string::npos);
 
     Buffer<float16_t> left(depth, rows), right(columns, depth);
     left.fill([](int i, int j) { return float16_t(float((i * 7 + j) % 8 - 4)); });

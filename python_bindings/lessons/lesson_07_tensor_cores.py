@@ -57,7 +57,7 @@ for operand in (a, b):
     staged.compute_at(product, ko).store_in(ts.MemoryType.GPUShared)
     staged.async_().ring_buffer(2)
 print(out.loop_nest())
-assert "mma" in out.loop_nest()
+assert "tensorized" in out.loop_nest()
 
 # %%
 a.set(left)

@@ -79,8 +79,7 @@ void agrees(const Chain &c, bool in_memory) {
         chain.schedule(c, TensorInstruction::MMA, in_memory);
         const Buffer<Sum> out = chain.out.realize({c.columns, c.rows}, target);
         int wrong = 0;
-        out.for_each_element(
-            [&](int i, int j) { wrong += out(i, j) != chain.expected(c, i, j); });
+        out.for_each_element([&](int i, int j) { wrong += out(i, j) != chain.expected(c, i, j); });
         CHECK(wrong == 0);
     }
 }

@@ -229,8 +229,8 @@ std::string ptx_of(const Func &out, const std::vector<Argument> &args) {
     return {reinterpret_cast<const char *>(code.data()), code.number_of_elements()};
 }
 
-// No instruction of the kernel for aligned buffers, which is the first, waits for the one before it,
-// and no register is in memory.
+// No instruction of the kernel for aligned buffers, which is the first, waits for the one before
+// it, and no register is in memory.
 void check_assembled(const std::string &ptx) {
     if (std::string(PTXAS).empty()) return;
     std::string folder = (std::filesystem::temp_directory_path() / "convolution_XXXXXX").string();

@@ -168,7 +168,7 @@ TEST_SUITE("schedules that cannot work") {
         h.vectorize(y);
         refused(h, h(x, y) + h(x, y + 1), {"fold_storage(y) of h", "vectors", "GuardWithIf"});
         scan(x, y) = x;
-        scan(x, r) += scan(x, r - 1);
+        scan(x, r) += scan(x, 6 - r);
         refused(scan, scan(x, y), {"fold_storage(y) of scan", "an update of scan"});
     }
     TEST_CASE("ring_buffer without hoisted storage, or whose size is not bounded") {

@@ -300,9 +300,8 @@ TEST_SUITE("kernels in the statement interpreter") {
     }
     TEST_CASE("memory is swizzled as the allocation says for threads, and for boxes as the map") {
         for (const char *swizzle : {"32", "64", "128"}) {
-            const std::string same =
-                with(with(by_map, "swizzle 128", str("swizzle ", swizzle)), "1, 128)",
-                     str("1, ", swizzle, ")"));
+            const std::string same = with(with(by_map, "swizzle 128", str("swizzle ", swizzle)),
+                                          "1, 128)", str("1, ", swizzle, ")"));
             CHECK(is_reversed(run(same)));
             CHECK(is_reversed(run(same, true)));
         }
@@ -313,8 +312,9 @@ TEST_SUITE("kernels in the statement interpreter") {
                             RuntimeError);
         }
         // Copies of threads go where their loads and stores go.
-        CHECK(is_reversed(run(with(copying, "int32[8] in GPUShared", "int32[32] in GPUShared "
-                                                                     "swizzle 128"))));
+        CHECK(is_reversed(run(with(copying, "int32[8] in GPUShared",
+                                   "int32[32] in GPUShared "
+                                   "swizzle 128"))));
         CHECK_THROWS_WITH_AS(run(with(by_map, "int32[256]", "int32[250]")),
                              doctest::Contains("no whole number of rows of 128 bytes"),
                              RuntimeError);

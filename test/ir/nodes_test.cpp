@@ -249,7 +249,7 @@ TEST_SUITE("kinds of loops and memory") {
                   (traits_of(kind).is_on_threads || traits_of(kind).is_in_lanes));
         }
         CHECK(words.size() == std::size(all_loop_kinds));
-        CHECK(directives.size() == std::size(all_loop_kinds) - 1);  // mma and wgmma: tensorize
+        CHECK(directives.size() == std::size(all_loop_kinds));
         for (MemoryType memory : all_memory_types) memories.insert(name_of(memory));
         CHECK(memories.size() == std::size(all_memory_types));
     }

@@ -278,7 +278,8 @@ Pipeline tensor_cores(bool scheduled) {
         .gpu_blocks(x, y)
         .gpu_order(grouped(4))
         .persistent(2)
-        .gpu_resident_blocks(2);
+        .gpu_resident_blocks(2)
+        .warp_specialize(40, 232);
     out.split(yi, yo, yi, 16).gpu_warps(yo);
     product.compute_at(out, x).store_in(MemoryType::Tile).split(y, yo, y, 16).gpu_warps(yo);
     product.update().split(k, ko, ki, 32).split(y, yo, y, 16);

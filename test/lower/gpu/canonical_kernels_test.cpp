@@ -176,12 +176,11 @@ TEST_SUITE("canonical_kernels") {
         CHECK(barriers(loop) == 4);
     }
     TEST_CASE("storage whose copies are waited for has no barriers, and memory of its own") {
-        const std::string text =
-            "    allocate f: int32[32] in GPUShared pipelined swizzle 128\n"
-            "    gpu_thread for x in [0, +32): f[x] = src[x]\n"
-            "    gpu_thread for x in [0, +32): out[x] = f[31 - x]\n"
-            "    allocate g: int32[32] in GPUShared\n"
-            "    gpu_thread for x in [0, +32): g[x] = src[x]\n";
+        const std::string text = "    allocate f: int32[32] in GPUShared pipelined swizzle 128\n"
+                                 "    gpu_thread for x in [0, +32): f[x] = src[x]\n"
+                                 "    gpu_thread for x in [0, +32): out[x] = f[31 - x]\n"
+                                 "    allocate g: int32[32] in GPUShared\n"
+                                 "    gpu_thread for x in [0, +32): g[x] = src[x]\n";
         const auto without = [&](const char *fact) {
             std::string other = text;
             return kernel(other.erase(other.find(fact), std::string(fact).size()));
