@@ -132,7 +132,11 @@ Func compute_at(bool scheduled) {
 }
 
 // `store_root()`, `store_at(consumer, v)`: the storage lies further out than the computing. What
-// earlier iterations have computed is not computed again: a sliding window.
+// earlier iterations have computed is not computed again: a sliding window. So is an update that is
+// a scan, `m(x, r) = max(m(x, r - 1), s(x, r))`, computed in the loop of a reduction that reads
+// `m(x, r)` and `m(x, r - 1)`: `m.store_root().compute_at(o, r)` computes one point in each
+// iteration, and stores two. So several reductions share one loop, of which each reads the others'
+// results so far; an online softmax is written in this way (`apps/attention/online.h`).
 Func store_at(bool scheduled) {
     Func g("g"), f("f");
     g(x, y) = x * y;

@@ -7,7 +7,7 @@
 namespace tessera::lower {
 
 // Returns a statement that calls an intrinsic.
-ir::Stmt evaluate(Intrinsic op, std::vector<ir::Expr> args = {});
+ir::Stmt evaluate(ir::Intrinsic op, std::vector<ir::Expr> args = {});
 
 // The copies in the body of a loop, and what is left of it.
 struct LoopParts {
@@ -38,7 +38,7 @@ public:
     // The place of the barrier of a slot.
     ir::Expr of(const ir::Expr &slot) const;
     // Calls an intrinsic for each barrier.
-    ir::Stmt each(Intrinsic op, const std::vector<ir::Expr> &operands = {}) const;
+    ir::Stmt each(ir::Intrinsic op, const std::vector<ir::Expr> &operands = {}) const;
     // Returns the statement with the barriers' storage around it.
     ir::Stmt around(const ir::Stmt &s) const;
 
@@ -78,7 +78,7 @@ private:
     ir::Stmt until_done(const ir::Stmt &body) const;
     ir::Stmt end_of(const SlotBarriers &full) const;
     StagedCopy copy_of(const LoopParts::Copy &c, const ir::Expr &number) const;
-    ir::Expr k() const { return int32_variable(loop.name); }
+    ir::Expr k() const { return ir::int32_variable(loop.name); }
     ir::Expr iteration() const;
     ir::Expr number() const;
     int32_t ahead() const { return int32_t(slots - 1); }

@@ -1,6 +1,7 @@
 #include "lower/gpu/tensor_operands.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/substitute.h"
