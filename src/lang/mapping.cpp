@@ -1,6 +1,7 @@
 #include "lang/mapping.h"
 #include "ir/cpu_instructions.h"
 #include "lang/func.h"
+#include "program/mappings.h"
 
 namespace tessera {
 namespace {

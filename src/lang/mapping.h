@@ -1,13 +1,17 @@
 #pragma once
-#include "ir/instruction.h"
 #include "lang/rdom.h"
 #include "program/apply.h"
-#include "program/mappings.h"
+#include "program/mapping_rule.h"
+#include <concepts>
 #include <initializer_list>
 #include <ostream>
 #include <vector>
 
 namespace tessera {
+
+namespace ir {
+struct Instruction;
+}
 
 class Func;
 class Stage;

@@ -1,4 +1,5 @@
 #pragma once
+#include "program/mapping_rule.h"
 #include "program/match_instruction.h"
 
 // A mapping says which loops of a definition become which loop of an instruction: each loop of the
@@ -10,17 +11,6 @@
 // becomes a product of matrices by the groups {n, p, q}, {k}, {c, r, s} for i, j, k, and by others.
 // (Zheng et al., AMOS, ISCA 2022.)
 namespace tessera::program {
-
-// Says which mappings are listed.
-enum class MappingRule : uint8_t {
-    // All that compute the definition. The loops on one of the instruction's are used by what
-    // stands for the same operands, and no element is written by two elements of the instruction's
-    // result.
-    Right,
-    // Of these, the mappings that AMOS lists: each mapped loop has a place in a mapping of one loop
-    // for each of the instruction's in which no argument of a call has two of the mapped loops.
-    Subscripts,
-};
 
 struct Mapping {
     std::vector<std::vector<Symbol>> groups;  // by loop of the instruction; the outermost first

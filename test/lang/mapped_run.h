@@ -1,4 +1,5 @@
 #pragma once
+#include "ir/instruction.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "program/mappings.h"
