@@ -1,4 +1,5 @@
 #include "program/mappings.h"
+#include "ir/printer.h"
 #include "ir/visitor.h"
 #include "program/define.h"
 #include "program/distinct_places.h"
