@@ -6,7 +6,7 @@ namespace tessera::apps {
 
 namespace {
 
-// Of the first `count` keys.
+// Returns the value for the first `count` keys.
 std::vector<double> scores(const Image<float> &query, const Image<float> &key, int count, int row,
                            int c) {
     std::vector<double> products(static_cast<size_t>(count));

@@ -167,7 +167,7 @@ void StatementRun::wait_for_phase(CopyBarrier &barrier, bool is_odd) {
     shared.coroutines.wait_until([&] { return is_over() || has_copies(); },
                                  "a copy that nobody has begun, or threads that do not arrive");
     if (is_over()) {
-        // What others have done before they arrived is done.
+        // All that others have done before they arrived is done.
         if (barrier.warps_arrive) frame.task = new_phase_of_thread();
         return;
     }

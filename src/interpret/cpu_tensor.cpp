@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-// Where an operand lies: the element at a row and the number of one in it.
+// Says where an operand lies: the element at a row and the number of one in it.
 struct OperandInRows {
     MemoryRef memory;
     int64_t first = 0, stride = 0;
@@ -133,7 +133,7 @@ void StatementRun::run_cpu_tensor(const MachineOp &s) {
         return sums;
     };
     std::vector<Held> sums = take_sums();
-    // What has run is remembered by its nodes, which have to stay.
+    // Statements that have run are remembered by their nodes, which have to stay.
     const auto instruction = shared.cpu_instructions.try_emplace(t.instruction).first;
     if (instruction->second.operands.empty()) instruction->second = t.row().instruction();
     RunCpuTensor machine(shared, frame.task, instruction->second);

@@ -135,7 +135,7 @@ struct SharedState {
     std::deque<std::vector<uint8_t>> blocks;
     std::unordered_map<Word, std::unique_ptr<OwnedBuffer>> made_buffers;  // by their addresses
     std::unordered_map<Word, Part> parts;
-    // What tensor maps were made of, by their handles less 1.
+    // Holds the operands of tensor maps, by their handles less 1.
     std::vector<std::vector<Word>> tensor_maps;
 
     explicit SharedState(const StatementOptions &options) : options(options) {}

@@ -25,7 +25,7 @@ using Region = std::vector<Range>;
 // threads more than the others need copy ahead what the others, the consumers, use.
 struct WarpRoles {
     int producers = 0;  // a warp or a warpgroup; 0: there are no roles
-    // Of each thread of a role; 0: as many as the threads of one kernel have.
+    // Registers of each thread of a role; 0: as many as the threads of one kernel have.
     int producer_registers = 0, consumer_registers = 0;
     Location written;
     bool any() const { return producers > 0; }

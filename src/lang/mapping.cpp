@@ -93,7 +93,7 @@ std::vector<Mapping> possible_mappings(const Func &f, const TensorInstruction &i
 
 namespace detail {
 
-// What is wrong with a mapping onto an instruction, and how near the instruction is.
+// Says what is wrong with a mapping onto an instruction, and how near the instruction is.
 struct Fault {
     enum class Of : uint8_t { Loops, Operands, Result, None } of = Of::None;
     std::string text;

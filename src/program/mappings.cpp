@@ -48,7 +48,7 @@ public:
     }
 
     std::vector<Mapping> all(const MappingOptions &options) const;
-    // How many loops do not fit, and what is wrong with the first of them.
+    // Says how many loops do not fit, and what is wrong with the first of them.
     struct Fault {
         size_t loops = 0;
         std::string text;

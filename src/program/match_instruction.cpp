@@ -129,7 +129,7 @@ bool is_same(const InstructionMatch &a, const InstructionMatch &b) {
                               [](const Expr &x, const Expr &y) { return ir::equal(x, y); });
 }
 
-// What keeps a definition from being matched with any instruction; empty if nothing does.
+// Says what keeps a definition from being matched with any instruction; empty if nothing does.
 std::string obstacle(const FunctionContents &f, const Definition &d) {
     if (d.values.size() != 1) return str(f.name, " is a Tuple, and an instruction has one result");
     if (count_of_elements(d.args, d.values) > 1)

@@ -65,7 +65,7 @@ struct Shape {
     }
 };
 
-// How loops become those of the instruction.
+// Says how loops become those of the instruction.
 struct Tiling {
     int q, p;               // of a block
     int warp_p;             // rows of the image of a warp

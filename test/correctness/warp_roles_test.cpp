@@ -87,7 +87,7 @@ void agrees(const Sizes &s, bool b_by_rows, const Change &change) {
     }
 }
 
-// What ptxas says: the registers of a thread, and of notes and spills that there are none.
+// Checks that ptxas reports no notes and no spills.
 void check_assembled(const std::string &ptx) {
     if (std::string(PTXAS).empty()) return;
     const auto folder = std::filesystem::temp_directory_path() / "warp_roles_test";

@@ -1,4 +1,4 @@
-// What is wrong with a mapping, and what would be right.
+// Messages say what is wrong with a mapping, and what would be right.
 #include "error/refusal.h"
 
 using namespace tessera;

@@ -163,7 +163,7 @@ template<typename T> Values values_of(const Buffer<T> &b) {
     };
 }
 
-// How many mappings compute what the definition does, and how many there are.
+// Counts the mappings that compute what the definition does, and all that there are.
 template<typename T>
 std::pair<size_t, size_t> run_all(Case &c, const std::vector<int> &sizes,
                                   const std::vector<int> &x_sizes, const std::vector<int> &w_sizes,

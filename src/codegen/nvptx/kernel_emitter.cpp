@@ -33,7 +33,7 @@ void KernelEmitter::refuse_in_kernel(const std::string &what) {
     throw CompileError(str(what, " cannot be done within a kernel, on a GPU"));
 }
 
-// What the code of a kernel is chosen by, found in one walk over its body.
+// Holds what the code of a kernel is chosen by, found in one walk over its body.
 struct KernelFacts {
     std::unordered_set<Symbol> loaded, stored;  // buffers
     std::unordered_set<Symbol> in_operands;     // what the operands of machine operations use

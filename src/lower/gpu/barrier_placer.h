@@ -61,7 +61,7 @@ public:
     void forget(Symbol buffer);
 
 private:
-    // What was accessed since all have met.
+    // Holds the accesses since all have met.
     struct Phase {
         BlockAccesses pending;
         BlockAccesses leading;  // of a loop's body, before they meet in it for certain

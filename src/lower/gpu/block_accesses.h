@@ -19,7 +19,7 @@ public:
 
     void add(const BlockAccesses &more);
     void add_read(Symbol buffer) { note(buffer, {false}); }
-    // Of elements that nobody else writes.
+    // These are elements that nobody else writes.
     void add_write_of_own(Symbol buffer) {
         constexpr int everywhere = 1;  // a production that all iterations have in common
         note(buffer, {true, everywhere});

@@ -444,7 +444,7 @@ private:
     static Stmt barrier() {
         return Evaluate::make(call(Int(32), Intrinsic::gpu_cluster_barrier, {}));
     }
-    // What blocks write of their own, and what of others they may read.
+    // Holds what blocks write of their own, and what of others they may read.
     struct Accesses {
         std::set<Symbol> written, read;
 

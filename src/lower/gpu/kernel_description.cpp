@@ -15,7 +15,7 @@ using namespace ir;
 
 namespace {
 
-// What the statements of a kernel need of its threads, found in one walk.
+// Holds what the statements of a kernel need of its threads, found in one walk.
 class Needs final : public Visitor {
 public:
     explicit Needs(const Stmt &body) { (*this)(body); }

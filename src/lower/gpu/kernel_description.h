@@ -8,7 +8,7 @@ namespace tessera::lower {
 
 constexpr int64_t threads_of_warp = 32;
 
-// What is known of a kernel before its loops over threads become one nest,
+// Holds what is known of a kernel before its loops over threads become one nest,
 // found once.
 struct KernelDescription {
     // The threads of a block that run the body: with roles, the consumers. The

@@ -201,7 +201,7 @@ class PipelineCopies final : public Mutator {
         taken.push_back(Ref<const Realize>(&ring));
         return ring.body;
     }
-    // Of the innermost loop over blocks.
+    // Gives the warps of the innermost loop over blocks their roles.
     Stmt with_roles(const For &loop) {
         if (barriers.empty())
             refuse_roles("no loop of the kernel has copies for wgmma that are async() with "

@@ -21,7 +21,7 @@ struct LoopParts {
 LoopParts split_copies(const ir::Stmt &body,
                        const std::unordered_map<Symbol, const ir::Realize *> &rings);
 
-// Where a loop stands in the kernel.
+// Says where a loop stands in the kernel.
 struct PlaceInKernel {
     const Realizations &storage;
     const std::vector<const ir::For *> &repeated_by;  // the serial loops around, outermost first

@@ -492,7 +492,7 @@ class ShareTiles final : public Mutator {
         for_each_node(loop, [&](const MachineOp &op) { any |= is_tensor_operation(op.op); });
         return any && traits_of(loop.as<For>()->loop_kind).gpu == GPULevel::None;
     }
-    // What a ring buffer holds beyond what is computed of it is zero.
+    // A ring buffer holds zeros beyond what is computed of it.
     bool is_zero_unless(const Expr &condition, const Call &element) const {
         const auto production = productions.find(element.callee);
         if (production == productions.end()) return false;

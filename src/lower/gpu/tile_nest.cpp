@@ -271,7 +271,7 @@ private:
             nest.tensorized = name;
         }
         std::erase_if(loops, [&](const For *l) { return nest.count(l) == 1; });
-        // Of what is tensorized the Tile that is written counts; others are operands.
+        // The Tile that is written counts where instructions compute it; others are operands.
         if (nest.is_tensorized() && !nest.is_store)
             std::erase_if(nest.elements, [&](const TileNest::Element &e) {
                 return e.tile->func != nest.stage->func;
