@@ -75,16 +75,10 @@ struct ArgumentTraits {
     static ArgumentTypes types() { return type_of<T>(); }
     static constexpr int dimensions = 0;
 };
-template<>
-struct ArgumentTraits<float16_t> {
+template<NarrowFloatType T>
+struct ArgumentTraits<T> {
     static constexpr auto kind = GeneratorArgumentKind::Scalar;
-    static ArgumentTypes types() { return Float(16); }
-    static constexpr int dimensions = 0;
-};
-template<>
-struct ArgumentTraits<bfloat16_t> {
-    static constexpr auto kind = GeneratorArgumentKind::Scalar;
-    static ArgumentTypes types() { return BFloat(16); }
+    static ArgumentTypes types() { return type_of<T>(); }
     static constexpr int dimensions = 0;
 };
 // A scalar whose type is known when the generator runs.

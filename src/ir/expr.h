@@ -108,6 +108,8 @@ public:
     explicit Expr(uint64_t value);
     Expr(float16_t value);
     Expr(bfloat16_t value);
+    Expr(float8_e4m3_t value);
+    Expr(float8_e5m2_t value);
     explicit Expr(double value);
     // A double that is not written as an Expr would make all that it meets 64 bits wide.
     template<std::same_as<double> T>

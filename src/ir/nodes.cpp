@@ -71,6 +71,8 @@ int64_t wrap_signed(int64_t value, int bits) {
 
 double round_to(Type t, double value) {
     if (t.is_bfloat()) return float(bfloat16_t(value));
+    if (t.code() == TypeCode::Float8E4M3) return float(float8_e4m3_t(value));
+    if (t.code() == TypeCode::Float8E5M2) return float(float8_e5m2_t(value));
     if (t.bits() == 16) return float(float16_t(value));
     return t.bits() == 32 ? float(value) : value;
 }
@@ -663,6 +665,8 @@ Expr::Expr(uint32_t value) : Expr(UIntImm::make(UInt(32), value)) {}
 Expr::Expr(uint64_t value) : Expr(UIntImm::make(UInt(64), value)) {}
 Expr::Expr(float16_t value) : Expr(FloatImm::make(Float(16), float(value))) {}
 Expr::Expr(bfloat16_t value) : Expr(FloatImm::make(BFloat(16), float(value))) {}
+Expr::Expr(float8_e4m3_t value) : Expr(FloatImm::make(Float8E4M3(), float(value))) {}
+Expr::Expr(float8_e5m2_t value) : Expr(FloatImm::make(Float8E5M2(), float(value))) {}
 Expr::Expr(double value) : Expr(FloatImm::make(Float(64), value)) {}
 Expr::Expr(bool value) : Expr(UIntImm::make(Bool(), value)) {}
 Expr::Expr(const std::string &value) : Expr(StringImm::make(value)) {}

@@ -11,16 +11,19 @@ namespace {
 // Bits of significand of a floating type, the implicit one included.
 int significand_bits(Type t) {
     if (t.is_bfloat()) return 8;
+    if (t.is_float8()) return t.code() == TypeCode::Float8E4M3 ? 4 : 3;
     return t.bits() == 64 ? 53 : t.bits() == 32 ? 24 : 11;
 }
 
 int exponent_bits(Type t) {
     if (t.is_bfloat()) return 8;
+    if (t.code() == TypeCode::Float8E4M3) return 4;
     return t.bits() == 64 ? 11 : t.bits() == 32 ? 8 : 5;
 }
 
 bool fits_exactly(Type t, uint64_t magnitude) {
-    if (t == Float(16).with_lanes(t.lanes()) && magnitude > 65504) return false;
+    if (t.is_float() && t.bits() == 16 && !t.is_bfloat() && magnitude > 65504) return false;
+    if (t.is_float8() && magnitude > (t.code() == TypeCode::Float8E4M3 ? 448 : 57344)) return false;
     while (magnitude && magnitude % 2 == 0) magnitude /= 2;
     return magnitude < (uint64_t(1) << significand_bits(t));
 }
@@ -67,9 +70,12 @@ bool Type::can_represent(double value) const {
         return value >= 0 && value < std::ldexp(1.0, bits()) && value == std::floor(value);
     }
     if (!is_float()) return false;
+    if (type_code == TypeCode::Float8E4M3 && std::isinf(value)) return false;
     if (bits() == 64 || std::isnan(value) || std::isinf(value)) return true;
     if (bits() == 32) return double(float(value)) == value;
     if (is_bfloat()) return double(float(bfloat16_t(value))) == value;
+    if (type_code == TypeCode::Float8E4M3) return double(float(float8_e4m3_t(value))) == value;
+    if (type_code == TypeCode::Float8E5M2) return double(float(float8_e5m2_t(value))) == value;
     return double(float(float16_t(value))) == value;
 }
 
@@ -87,7 +93,8 @@ uint64_t Type::max_uint() const {
 }
 
 void refuse_type(TypeCode code, int bits, int lanes, const std::source_location &at) {
-    const char *const names[] = {"Int", "UInt", "Float", "Handle", "BFloat"};
+    const char *const names[] = {"Int",    "UInt",       "Float",     "Handle",
+                                 "BFloat", "Float8E4M3", "Float8E5M2"};
     const char *name = size_t(code) < std::size(names) ? names[size_t(code)] : "Type";
     if (!Type::may_have_lanes(lanes)) {
         throw CompileError(
@@ -95,7 +102,8 @@ void refuse_type(TypeCode code, int bits, int lanes, const std::source_location 
     }
     throw CompileError(at, str("there is no type ", name, "(", bits,
                                "); there are Int of 8, 16, 32 and 64 bits, UInt of 1, 8, 16, 32 "
-                               "and 64, Float of 16, 32 and 64, BFloat(16), and Handle(), of 64"));
+                               "and 64, Float of 16, 32 and 64, BFloat(16), Float8E4M3(), "
+                               "Float8E5M2(), and Handle(), of 64"));
 }
 
 std::ostream &operator<<(std::ostream &out, const Type &t) {
@@ -105,6 +113,8 @@ std::ostream &operator<<(std::ostream &out, const Type &t) {
     case TypeCode::UInt: t.is_bool() ? out << "bool" : out << "uint" << t.bits(); break;
     case TypeCode::Float: out << "float" << t.bits(); break;
     case TypeCode::BFloat: out << "bfloat" << t.bits(); break;
+    case TypeCode::Float8E4M3: out << "float8_e4m3"; break;
+    case TypeCode::Float8E5M2: out << "float8_e5m2"; break;
     case TypeCode::Handle: out << "handle"; break;
     }
     if (t.is_vector()) out << 'x' << t.lanes();

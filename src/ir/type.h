@@ -14,7 +14,15 @@ class Expr;
 }
 
 // The values are those of the runtime's tessera_type_t.
-enum class TypeCode : uint8_t { Int = 0, UInt = 1, Float = 2, Handle = 3, BFloat = 4 };
+enum class TypeCode : uint8_t {
+    Int = 0,
+    UInt = 1,
+    Float = 2,
+    Handle = 3,
+    BFloat = 4,
+    Float8E4M3 = 5,
+    Float8E5M2 = 6
+};
 constexpr bool operator==(TypeCode a, tessera_type_code_t b) { return int(a) == int(b); }
 
 [[noreturn]] void refuse_type(TypeCode code, int bits, int lanes, const std::source_location &at);
@@ -49,8 +57,9 @@ struct Type {
     constexpr int bytes() const { return (element_bits + 7) / 8; }  // of one element
 
     // Integers of 8, 16, 32 or 64 bits; an unsigned one may have 1. Floats of 16, 32 or 64; bfloats
-    // of 16; handles of 64.
+    // of 16; float8 of 8; handles of 64.
     static constexpr bool exists(TypeCode code, int bits) {
+        if (is_float8(code)) return bits == 8;
         if (bits == 8) return code == TypeCode::Int || code == TypeCode::UInt;
         if (bits == 1) return code == TypeCode::UInt;
         if (bits == 16) return code != TypeCode::Handle;
@@ -67,12 +76,19 @@ struct Type {
         return t;
     }
 
+    static constexpr bool is_float8(TypeCode code) {
+        return code == TypeCode::Float8E4M3 || code == TypeCode::Float8E5M2;
+    }
+
     constexpr bool defined() const { return element_bits != 0; }
     constexpr bool is_int() const { return type_code == TypeCode::Int; }
     constexpr bool is_uint() const { return type_code == TypeCode::UInt; }
     constexpr bool is_int_or_uint() const { return is_int() || is_uint(); }
-    constexpr bool is_float() const { return type_code == TypeCode::Float || is_bfloat(); }
+    constexpr bool is_float() const {
+        return type_code == TypeCode::Float || is_bfloat() || is_float8();
+    }
     constexpr bool is_bfloat() const { return type_code == TypeCode::BFloat; }
+    constexpr bool is_float8() const { return is_float8(type_code); }
     constexpr bool is_handle() const { return type_code == TypeCode::Handle; }
     constexpr bool is_bool() const { return is_uint() && element_bits == 1; }
     // Returns true if both are handles, or neither is: what a handle points to does not matter.
@@ -137,6 +153,15 @@ constexpr Type BFloat(int bits, int lanes = 1,
                       const std::source_location &at = std::source_location::current()) {
     return {TypeCode::BFloat, bits, lanes, at};
 }
+// The floats of 8 bits, float8_e4m3_t and float8_e5m2_t.
+constexpr Type Float8E4M3(int lanes = 1,
+                          const std::source_location &at = std::source_location::current()) {
+    return {TypeCode::Float8E4M3, 8, lanes, at};
+}
+constexpr Type Float8E5M2(int lanes = 1,
+                          const std::source_location &at = std::source_location::current()) {
+    return {TypeCode::Float8E5M2, 8, lanes, at};
+}
 constexpr Type Bool(int lanes = 1,
                     const std::source_location &at = std::source_location::current()) {
     return {TypeCode::UInt, 1, lanes, at};
@@ -146,7 +171,7 @@ constexpr Type Handle(int lanes = 1,
     return {TypeCode::Handle, 64, lanes, at};
 }
 
-// "int32", "uint8x16", "float32", "bfloat16", "bool", "handle".
+// "int32", "uint8x16", "float32", "bfloat16", "float8_e4m3", "bool", "handle".
 std::ostream &operator<<(std::ostream &out, const Type &t);
 std::string to_string(const Type &t);
 
@@ -160,6 +185,10 @@ constexpr Type type_of() {
         return Float(16);
     } else if constexpr (std::is_same_v<U, bfloat16_t>) {
         return BFloat(16);
+    } else if constexpr (std::is_same_v<U, float8_e4m3_t>) {
+        return Float8E4M3();
+    } else if constexpr (std::is_same_v<U, float8_e5m2_t>) {
+        return Float8E5M2();
     } else if constexpr (std::is_floating_point_v<U>) {
         return Float(int(8 * sizeof(U)));
     } else if constexpr (std::is_pointer_v<U>) {

@@ -106,8 +106,8 @@ template<typename T = void, int Dims = AnyDims> class Buffer {
 
     // Converts to an element, and is nothing that could be called.
     template<typename A>
-    static constexpr bool is_value = (std::is_constructible_v<Value, A> && !std::is_class_v<A>) ||
-                                     std::is_same_v<A, float16_t> || std::is_same_v<A, bfloat16_t>;
+    static constexpr bool is_value =
+        (std::is_constructible_v<Value, A> && !std::is_class_v<A>) || NarrowFloatType<A>;
     template<typename Array>
     static constexpr bool is_array_of_elements =
         typed && std::is_same_v<std::remove_all_extents_t<Array>, Element>;

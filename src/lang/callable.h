@@ -29,8 +29,8 @@ struct CallableArgument {
     CallableArgument(const T &value) : type(type_of<T>()) {
         std::memcpy(&bits, &value, sizeof(T));
     }
-    CallableArgument(float16_t value) : type(Float(16)), bits(value.to_bits()) {}
-    CallableArgument(bfloat16_t value) : type(BFloat(16)), bits(value.to_bits()) {}
+    template<NarrowFloatType T>
+    CallableArgument(T value) : type(type_of<T>()), bits(value.to_bits()) {}
     // A number of a type that is known when the program runs: its bytes are the first of `bits`.
     CallableArgument(Type type, uint64_t bits) : type(type), bits(bits) {}
 
@@ -115,8 +115,7 @@ private:
     template<typename T>
     static CallableArgument wanted() {
         using U = std::decay_t<T>;
-        if constexpr (std::is_class_v<U> && !std::is_same_v<U, float16_t> &&
-                      !std::is_same_v<U, bfloat16_t>) {
+        if constexpr (std::is_class_v<U> && !NarrowFloatType<U>) {
             CallableArgument g(static_cast<tessera_buffer_t *>(nullptr));
             g.type = U::static_type();
             return g;

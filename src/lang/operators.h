@@ -50,14 +50,12 @@ using ir::operator~;
 using ir::operator<<;
 using ir::operator>>;
 
-// Two numbers of 16 bits are compared at once, although each is an Expr, too.
-template<typename H>
-concept Half = std::same_as<H, float16_t> || std::same_as<H, bfloat16_t>;
-template<Half H>
+// Two numbers of 8 or 16 bits are compared at once, although each is an Expr, too.
+template<NarrowFloatType H>
 bool operator==(H a, H b) {
     return float(a) == float(b);
 }
-template<Half H>
+template<NarrowFloatType H>
 std::partial_ordering operator<=>(H a, H b) {
     return float(a) <=> float(b);
 }

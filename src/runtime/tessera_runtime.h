@@ -21,7 +21,9 @@ typedef enum tessera_type_code_t {
     tessera_type_uint = 1,
     tessera_type_float = 2,
     tessera_type_handle = 3,
-    tessera_type_bfloat = 4
+    tessera_type_bfloat = 4,
+    tessera_type_float8_e4m3 = 5, /* of 8 bits, as the next one */
+    tessera_type_float8_e5m2 = 6
 } tessera_type_code_t;
 
 /* It is also passed as an integer (the `uint32_t` types below): code | bits << 8 | lanes << 16. */

@@ -23,7 +23,9 @@ llvm::Type *Values::register_type(Type t) {
     switch (t.code()) {
     case TypeCode::Int:
     case TypeCode::UInt:
-    case TypeCode::BFloat: element = b.getIntNTy(unsigned(t.bits())); break;
+    case TypeCode::BFloat:
+    case TypeCode::Float8E4M3:
+    case TypeCode::Float8E5M2: element = b.getIntNTy(unsigned(t.bits())); break;
     case TypeCode::Float:
         element = t.bits() == 16   ? b.getHalfTy()
                   : t.bits() == 32 ? b.getFloatTy()
