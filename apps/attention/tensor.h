@@ -40,9 +40,8 @@ struct TensorAttention {
         block_largest(q, b, h) = max(block_largest(q, b, h), seen(rk, q, b, h));
         largest(q, b, h) = Float(32).min();
         largest(q, r, h) = max(largest(q, r - 1, h), block_largest(q, r, h));
-        weight(k, q, b, h) =
-            cast<float16_t>(fast_exp((seen(k, q, b, h) - largest(q, b, h)) * scale));
-        block_total(q, b, h) += cast<float>(weight(rk, q, b, h));
+        weight(k, q, b, h) = fast_exp((seen(k, q, b, h) - largest(q, b, h)) * scale);
+        block_total(q, b, h) += weight(rk, q, b, h);
         const auto left = [&](const Expr &b) {
             return total(q, b - 1, h) * fast_exp((largest(q, b - 1, h) - largest(q, b, h)) * scale);
         };
@@ -50,10 +49,10 @@ struct TensorAttention {
         total(q, r, h) = left(r) + block_total(q, r, h);
         kept(q, b, h) = left(b) / total(q, b, h);
         added(q, b, h) = 1 / total(q, b, h);
-        sum(d, q, b, h) +=
-            cast<float>(weight(rk, q, b, h)) * cast<float>(value(d, b * shape.keys + rk, h_key));
+        const Expr of_mean = cast<float16_t>(weight(rk, q, b, h) * added(q, b, h));
+        sum(d, q, b, h) += cast<float>(of_mean) * cast<float>(value(d, b * shape.keys + rk, h_key));
         mean(d, q, h) = 0.0f;
-        mean(d, q, h) = mean(d, q, h) * kept(q, rb, h) + sum(d, q, rb, h) * added(q, rb, h);
+        mean(d, q, h) = mean(d, q, h) * kept(q, rb, h) + sum(d, q, rb, h);
         output(d, q, h) = cast<float16_t>(mean(d, q, h));
     }
 
@@ -76,22 +75,20 @@ struct TensorAttention {
         score.update().reorder({rd, k, q, w}).tensorize(k, q, rd, TensorInstruction::MMA);
         sum.update().reorder({rk, d, q, w}).tensorize(d, q, rk, TensorInstruction::MMA);
         query.in().compute_at(output, block).store_in(MemoryType::GPUShared);
-        copied(query.in(), 1);
-        for (Func f : {key, value}) {
-            f.in().compute_at(mean, rb).store_in(MemoryType::GPUShared);
-            copied(f.in(), 1);
-        }
+        copied(query.in());
+        for (Func f : {key, value})
+            f.in().compute_at(mean, rb).store_in(MemoryType::GPUShared).async().ring_buffer(2);
     }
 
 private:
-    template<typename Scheduled> void by_warps(Scheduled f) { f.split(q, w, q, shape.rows).gpu_warps(w); }
-    // Threads copy 16 bytes at a time.
-    void copied(Func f, int rows) {
-        const Var d = f.args()[0], q = f.args()[1], v("v"), t("t"), y("y");
-        const int of_row = shape.size / 8, threads = 2 * shape.queries;
-        f.split(d, d, v, 8).vectorize(v).split(q, q, y, threads / of_row).reorder({v, d, y, q});
-        f.gpu_threads(d, y);
-        (void)rows;
+    template<typename Scheduled> void by_warps(Scheduled f) {
+        f.split(q, w, q, shape.rows).gpu_warps(w);
+    }
+    // Each thread copies 16 bytes at a time.
+    void copied(Func f) {
+        const Var d = f.args()[0], q = f.args()[1], v("v"), y("y"), r("r"), lane("lane");
+        f.split(d, d, v, 8).split(q, q, r, 256 / shape.size).fuse(d, r, lane).vectorize(v);
+        f.split(q, q, y, shape.queries / shape.rows).reorder({v, lane, y, q}).gpu_threads(lane, y);
     }
 
     const Shape shape;
