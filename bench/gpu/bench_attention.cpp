@@ -104,9 +104,9 @@ void row(const TensorAttention::Shape &shape, int count, int heads, Events &even
     for (int i = 0; i < 11; i++) times.push_back(events.us(run, calls));
     std::sort(times.begin(), times.end());
     const double work = (shape.causal ? 2.0 : 4.0) * heads * double(count) * count * shape.size;
-    std::printf("%-28s %3d heads of %5d x %3d%s  %9.1f us %6.0f TFLOP/s  error %.1e%s\n", "attention",
-                heads, count, shape.size, shape.causal ? ", causal" : "        ", times[5],
-                work / times[5] / 1e6, error, error < 2e-3 ? "" : "  WRONG");
+    std::printf("%-28s %3d heads of %5d x %3d%s  %9.1f us %6.0f TFLOP/s  error %.1e%s\n",
+                "attention", heads, count, shape.size, shape.causal ? ", causal" : "        ",
+                times[5], work / times[5] / 1e6, error, error < 2e-3 ? "" : "  WRONG");
 }
 
 }  // namespace

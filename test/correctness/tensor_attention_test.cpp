@@ -1,4 +1,5 @@
-// Attention on tensor cores: by the interpreter of kernels, as PTX, and on a GPU where there is one.
+// Attention on tensor cores: by the interpreter of kernels, as PTX, and on a GPU where there is
+// one.
 #include "attention/tensor.h"
 #include "device_code.h"
 #include <cmath>
@@ -39,8 +40,8 @@ struct Problem {
         double largest = -INFINITY, total = 0;
         for (size_t k = 0; k < all.size(); k++) {
             for (int d = 0; d < shape.size; d++)
-                all[k] += double(float(query(d, q, h))) *
-                          double(float(key(d, int(k), h / shape.group)));
+                all[k] +=
+                    double(float(query(d, q, h))) * double(float(key(d, int(k), h / shape.group)));
             all[k] /= std::sqrt(double(shape.size));
             largest = std::max(largest, all[k]);
         }
@@ -77,11 +78,52 @@ struct Problem {
     }
 };
 
+std::vector<Target> targets() {
+    std::vector<Target> all = {Target("host-jit-cuda-cuda_capability_80-interpret")};
+    const Target gpu("host-jit-cuda");
+    if (host_supports_target_device(gpu)) all.push_back(gpu);
+    return all;
+}
+
 }  // namespace
 
 TEST_SUITE("attention on tensor cores") {
-    TEST_CASE("agrees with double precision") {
-        const Target interpreted("host-jit-cuda-cuda_capability_80-interpret");
-        Problem{{.size = 64, .keys = 32, .queries = 32}, 96, 1}.check(interpreted);
+    TEST_CASE("agrees with double precision, causal and not, with grouped queries") {
+        for (const Target &target : targets()) {
+            Problem{{.size = 64, .keys = 32, .queries = 32, .rows = 16}, 96, 1}.check(target);
+            Problem{{.size = 64, .causal = true, .keys = 32, .queries = 64, .rows = 32}, 64, 1}
+                .check(target);
+            Problem{{.size = 128, .group = 2, .keys = 16, .queries = 32, .rows = 16}, 64, 2}.check(
+                target);
+        }
+    }
+    TEST_CASE("sums of products are added to the mean in place, and ptxas takes the kernels") {
+        for (const int size : {64, 128}) {
+            for (const int capability : {80, 90}) {
+                Problem problem{{.size = size, .causal = size == 64}, 128, 1};
+                const std::string ptx = ptx_of(problem.output(), capability);
+                CHECK(ptx.find("mma.sync") != std::string::npos);
+                CHECK(ptx.find("shfl.sync") != std::string::npos);
+                CHECK(ptx.find("ld.local") == std::string::npos);
+                check_assembled(ptx, capability);
+            }
+        }
+    }
+    TEST_CASE("a warp that has not all keys of its queries is refused") {
+        Problem problem{{.size = 64, .keys = 32, .queries = 32, .rows = 16}, 64, 1};
+        problem.a.set(problem.query), problem.b.set(problem.key), problem.c.set(problem.value);
+        TensorAttention attention(problem.a, problem.b, problem.c, problem.shape, 64);
+        attention.schedule();
+        RVar outer("outer"), inner("inner");
+        Stage update = attention.block_largest.update();
+        update.split(attention.rk, outer, inner, 16).gpu_warps(outer);
+        std::string why;
+        try {
+            ptx_of(attention.output, 80);
+        } catch (const CompileError &e) {
+            why = e.what();
+        }
+        CAPTURE(why);
+        CHECK(why.find("a warp has all columns of its rows") != std::string::npos);
     }
 }

@@ -41,11 +41,11 @@ const Call *element_of(const Expr &e, Symbol func) {
 
 // How products are summed, and what the sums are added to.
 struct SumOfProducts {
-    Stmt update;                 // the nest that instructions do, with lets around
-    const For *adds = nullptr;   // the nest that adds the sums
+    Stmt update;                  // the nest that instructions do, with lets around
+    const For *adds = nullptr;    // the nest that adds the sums
     const Provide *to = nullptr;  // its stage
-    const Call *sum = nullptr;   // in the stage
-    Expr before;                 // what they are added to
+    const Call *sum = nullptr;    // in the stage
+    Expr before;                  // what they are added to
 };
 
 // Finds the parts of the body of a Tile's storage.
@@ -77,8 +77,9 @@ private:
         bool fits = block && block->stmts.size() == 2 && !is_tensorized(block->stmts[0]) &&
                     is_tensorized(block->stmts[1]);
         if (fits) {
-            for_each_node(block->stmts[0],
-                          [&](const Provide &p) { fits &= p.func == func && is_zero(p.values[0]); });
+            for_each_node(block->stmts[0], [&](const Provide &p) {
+                fits &= p.func == func && is_zero(p.values[0]);
+            });
             for_each_node(block->stmts[1], [&](const Provide &p) { fits &= p.func == func; });
         }
         if (fits) sums.update = block->stmts[1];
@@ -120,7 +121,8 @@ private:
 // The nest of instructions adds to the elements of another Func.
 class AddTo final : public Mutator {
 public:
-    AddTo(Symbol sum, const SumOfProducts &sums) : sum(sum), sums(sums), lets(lets_of(Stmt(sums.adds))) {
+    AddTo(Symbol sum, const SumOfProducts &sums)
+        : sum(sum), sums(sums), lets(lets_of(Stmt(sums.adds))) {
         for (const Expr &arg : sums.to->args) element.push_back(substitute(lets, arg));
         for (const Expr &arg : sums.sum->args) of_sum.push_back(substitute(lets, arg));
     }
@@ -137,8 +139,8 @@ private:
     std::vector<Expr> moved(const std::vector<Expr> &args) const {
         std::vector<Expr> all = element;
         for (Expr &coordinate : all) {
-            const auto same = std::ranges::find_if(
-                of_sum, [&](const Expr &of) { return equal(of, coordinate); });
+            const auto same =
+                std::ranges::find_if(of_sum, [&](const Expr &of) { return equal(of, coordinate); });
             if (same != of_sum.end()) coordinate = args[size_t(same - of_sum.begin())];
         }
         return all;
@@ -196,16 +198,14 @@ class AddInPlace final : public Mutator {
         const Substitution lets = lets_of(Stmt(sums.adds));
         const auto is_known = [&](const Expr &coordinate) {
             bool known = true;
-            for_each_node(Stmt(sums.adds), [&](const For &loop) {
-                known &= !uses_symbol(coordinate, loop.name);
-            });
+            for_each_node(Stmt(sums.adds),
+                          [&](const For &loop) { known &= !uses_symbol(coordinate, loop.name); });
             return known || std::ranges::any_of(sums.sum->args, [&](const Expr &of) {
                        return equal(substitute(lets, of), coordinate);
                    });
         };
-        return std::ranges::all_of(sums.to->args, [&](const Expr &arg) {
-            return is_known(substitute(lets, arg));
-        });
+        return std::ranges::all_of(
+            sums.to->args, [&](const Expr &arg) { return is_known(substitute(lets, arg)); });
     }
     Tiles tiles;  // around
 };

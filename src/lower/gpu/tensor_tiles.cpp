@@ -47,10 +47,11 @@ std::vector<Expr> element_of(const TileNest &nest, const Realize &tile, const st
     }
     std::vector<Expr> element;
     for (size_t d = 0; d < at.size(); d++) {
-        const bool is_only = is_const(simplify(remove_likely(lets.expand(tile.bounds[d].extent))), 1);
+        const bool is_only =
+            is_const(simplify(remove_likely(lets.expand(tile.bounds[d].extent))), 1);
         element.push_back(is_only ? Expr(0)
-                                  : simplify(remove_likely(lets.expand(
-                                        substitute(values, at[d]) - tile.bounds[d].min))));
+                                  : simplify(remove_likely(lets.expand(substitute(values, at[d]) -
+                                                                       tile.bounds[d].min))));
     }
     return element;
 }
@@ -253,8 +254,8 @@ private:
         const Realize &storage = *tiles.at(c.callee).storage;
         const Substitution there{{name == "A" ? column_index : row_index, int32_variable(k_index)}};
         for (size_t d = 0; d < c.args.size(); d++) {
-            const bool is_only = is_const(
-                simplify(remove_likely(stage.lets.expand(storage.bounds[d].extent))), 1);
+            const bool is_only =
+                is_const(simplify(remove_likely(stage.lets.expand(storage.bounds[d].extent))), 1);
             if (d == tiles.at(c.callee).slots || is_only) continue;
             const Expr here = simplify(remove_likely(
                 stage.lets.expand(substitute(names, c.args[d]) - storage.bounds[d].min)));
@@ -507,8 +508,7 @@ private:
     }
     Stmt visit(const Provide &p) override {
         if (nest.of_row && begins_anew()) {
-            const Expr row = row_of_thread(rows),
-                       value = Mutator::operator()(nest.of_row->operand),
+            const Expr row = row_of_thread(rows), value = Mutator::operator()(nest.of_row->operand),
                        so_far = Call::make(value.type(), part, CallKind::Func, 0, {row});
             return Provide::make(part, {combine(nest.of_row->op, so_far, value)}, {row});
         }

@@ -387,6 +387,13 @@ private:
     void find_reduction() {
         const auto written = tiles.find(nest.stage->func);
         if (written == tiles.end() || !written->second.is_of_rows()) return;
+        for (const For *warp : nest.warps) {
+            if (!warp->origin.is_reduction || nest.count(warp) == 1) continue;
+            refuse(str("the columns of a row are reduced within one warp, or warpgroup; the ",
+                       loop_name(*warp),
+                       " has them in several: a warp has all columns of its "
+                       "rows, and warps share out the rows"));
+        }
         nest.of_row = as_accumulation(*nest.stage);
         if (!nest.of_row)
             refuse(str("the columns of a row are reduced to one value of ", nest.stage->func,

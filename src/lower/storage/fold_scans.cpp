@@ -211,16 +211,16 @@ private:
     // A loop along the points that stores them runs over their coordinates.
     void check_coordinates(const For &loop) const {
         Substitution inner = lets;
-        for_each_node(loop.body, [&](const LetStmt &let) {
-            inner[let.name] = substitute(inner, let.value);
-        });
+        for_each_node(loop.body,
+                      [&](const LetStmt &let) { inner[let.name] = substitute(inner, let.value); });
         for_each_node(loop.body, [&](const Provide &p) {
             if (p.func != func) return;
             const Expr at = simplify(substitute(inner, p.args[fold.dim]));
             if (equal(at, int32_variable(loop.name))) return;
             throw CompileError(loop.origin.kind_written,
                                str("store_in of ", func, ": in MemoryType::Tile the loop ",
-                                   loop.name, " has to run over coordinates of it; it stores ", at));
+                                   loop.name, " has to run over coordinates of it; it stores ",
+                                   at));
         });
     }
     // Returns true if the loop runs over the last point only, in each iteration of that around.
@@ -228,8 +228,7 @@ private:
         const Expr begin = simplify(remove_likely(substitute(lets, loop.min))),
                    end = simplify(remove_likely(substitute(lets, loop.min + loop.extent))),
                    last = first + (slots - 1);
-        const Expr end_around =
-            simplify(substitute(lets, around->min + around->extent - 1));
+        const Expr end_around = simplify(substitute(lets, around->min + around->extent - 1));
         algebra::Facts all, later;
         all.between(around->name, around->min, end_around);
         later.between(around->name, simplify(around->min + 1), end_around);
