@@ -7,6 +7,7 @@
 
 using namespace tessera;
 using apps::TensorAttention;
+using test::check_assembled, test::ptx_of;
 
 namespace {
 
@@ -116,7 +117,7 @@ TEST_SUITE("attention on tensor cores") {
         attention.schedule();
         RVar outer("outer"), inner("inner");
         Stage update = attention.block_largest.update();
-        update.split(attention.rk, outer, inner, 16).gpu_warps(outer);
+        update.split(attention.rk, outer, inner, 16).atomic().gpu_warps(outer);
         std::string why;
         try {
             ptx_of(attention.output, 80);

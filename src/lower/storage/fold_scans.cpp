@@ -89,6 +89,13 @@ private:
     const Expr first;
 };
 
+// Returns the last iteration of a loop of several, or one behind it, so that there are several but
+// the first: what is one number is no place that moves.
+Expr last_iteration(const For &loop) {
+    const bool are_two = is_const(simplify(loop.extent), 2);
+    return are_two ? loop.min + loop.extent : loop.min + loop.extent - 1;
+}
+
 // Finds the outermost loop of more than one iteration that is around a production, and how many
 // productions there are.
 class FindLoop final : public Visitor {
@@ -146,10 +153,14 @@ private:
         if (!has_choice(e)) return {};
         const Expr if_later = NotFirst(loop)(e);
         if (if_later.same_as(e)) return without_choice(simplify(e, all));
-        const Expr simple = simplify(if_later, later), first = substitute(loop.name, loop.min, e);
-        const bool is_same =
-            algebra::can_prove(first == substitute(loop.name, loop.min, simple), all);
-        return is_same ? without_choice(simple) : Expr();
+        const Expr first = substitute(loop.name, loop.min, e);
+        for (const algebra::Facts *facts : {&later, &all}) {
+            const Expr simple = simplify(if_later, *facts);
+            const bool is_same =
+                algebra::can_prove(first == substitute(loop.name, loop.min, simple), all);
+            if (is_same && !has_choice(simple)) return simple;
+        }
+        return {};
     }
     static Expr without_choice(const Expr &e) { return has_choice(e) ? Expr() : e; }
     static bool has_choice(const Expr &e) {
@@ -234,8 +245,8 @@ private:
         later.between(around->name, simplify(around->min + 1), end_around);
         const auto is = [&](const Expr &e, const Expr &wanted) {
             const Expr if_later = NotFirst(*around)(e);
-            if (if_later.same_as(e)) return equal(simplify(e, all), simplify(wanted));
-            return equal(simplify(if_later, later), simplify(wanted)) &&
+            if (if_later.same_as(e)) return algebra::can_prove(simplify(e, all) == wanted, all);
+            return algebra::can_prove(simplify(if_later, later) == wanted, later) &&
                    algebra::can_prove(substitute(around->name, around->min, e) ==
                                       substitute(around->name, around->min, wanted));
         };
@@ -320,7 +331,11 @@ public:
         return folds;
     }
     // Returns the last point that an iteration but the first touches.
-    Expr last_point(const Fold &fold) const { return in_later[fold.dim].max; }
+    Expr last_point(const Fold &fold) const {
+        algebra::Facts all;
+        all.between(loop->name, loop->min, simplify(loop->min + loop->extent - 1));
+        return simplify(in_later[fold.dim].max, all);
+    }
     const For &around() const { return *loop; }
 
 private:
@@ -333,7 +348,7 @@ private:
                                 substitute(loop->name, loop->min, loop->body));
         in_first = first.touched;
         in_later = later.touched;
-        facts.between(loop->name, simplify(loop->min + 1), simplify(loop->min + loop->extent - 1));
+        facts.between(loop->name, simplify(loop->min + 1), simplify(last_iteration(*loop)));
         for (Interval &i : in_later) {
             for (Expr *end : {&i.min, &i.max}) {
                 if (end->defined()) *end = simplify(*end, facts);
