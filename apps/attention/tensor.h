@@ -21,8 +21,7 @@ struct TensorAttention {
         bool causal = false;  // a query sees the keys up to its own place
         int keys = 64;        // in a block, which divide those that there are
         int queries = 128;    // in a block, which divide those that there are
-        int rows = 16;        // of queries, in a warp
-        bool wgmma = false;
+        int rows = 32;        // of queries, in a warp
     };
 
     // Dimensions: query (d, q, h), key and value (d, k, h / group), of `count` keys, of float16.
@@ -40,7 +39,7 @@ struct TensorAttention {
         block_largest(q, b, h) = max(block_largest(q, b, h), seen(rk, q, b, h));
         largest(q, b, h) = Float(32).min();
         largest(q, r, h) = max(largest(q, r - 1, h), block_largest(q, r, h));
-        weight(k, q, b, h) = fast_exp((seen(k, q, b, h) - largest(q, b, h)) * scale);
+        weight(k, q, b, h) = fast_exp(seen(k, q, b, h) * scale - largest(q, b, h) * scale);
         block_total(q, b, h) += weight(rk, q, b, h);
         const auto left = [&](const Expr &b) {
             return total(q, b - 1, h) * fast_exp((largest(q, b - 1, h) - largest(q, b, h)) * scale);
@@ -56,7 +55,6 @@ struct TensorAttention {
         output(d, q, h) = cast<float16_t>(mean(d, q, h));
     }
 
-    // Each warp has 16 queries.
     void schedule() {
         Var block("block");
         output.bound(d, 0, shape.size).split(q, block, q, shape.queries).gpu_blocks(block, h);

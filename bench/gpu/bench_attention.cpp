@@ -104,10 +104,19 @@ void row(const TensorAttention::Shape &shape, int count, int heads, Events &even
     for (int i = 0; i < 11; i++) times.push_back(events.us(run, calls));
     std::sort(times.begin(), times.end());
     const double work = (shape.causal ? 2.0 : 4.0) * heads * double(count) * count * shape.size;
-    std::printf("%-28s %3d heads of %5d x %3d%s  %9.1f us %6.0f TFLOP/s  error %.1e%s\n",
-                "attention", heads, count, shape.size, shape.causal ? ", causal" : "        ",
-                times[5], work / times[5] / 1e6, error, error < 2e-3 ? "" : "  WRONG");
+    std::printf(
+        "mma, %3d queries, %2d of a warp, %3d keys: %3d heads of %5d x %3d%s  %9.1f us %6.0f "
+        "TFLOP/s  error %.1e%s\n",
+        shape.queries, shape.rows, shape.keys, heads, count, shape.size,
+        shape.causal ? ", causal" : "        ", times[5], work / times[5] / 1e6, error,
+        error < 2e-3 ? "" : "  WRONG");
 }
+
+// Blocks of queries and keys.
+struct Plan {
+    int queries, rows, keys;
+};
+constexpr Plan plans[] = {{128, 32, 64}, {128, 16, 64}, {64, 16, 64}, {128, 32, 32}, {256, 32, 64}};
 
 }  // namespace
 
@@ -132,10 +141,17 @@ int main(int argc, char **argv) {
     for (int count : counts) {
         for (int size : {128, 64}) {
             for (bool causal : {false, true}) {
-                try {
-                    row({.size = size, .causal = causal}, count, 64, events);
-                } catch (const std::exception &e) {
-                    std::printf("attention %d %d: %s\n", count, size, e.what());
+                for (const Plan &p : plans) {
+                    try {
+                        row({.size = size,
+                             .causal = causal,
+                             .keys = p.keys,
+                             .queries = p.queries,
+                             .rows = p.rows},
+                            count, 64, events);
+                    } catch (const std::exception &e) {
+                        std::printf("attention %d %d: %s\n", count, size, e.what());
+                    }
                 }
             }
         }
