@@ -359,14 +359,16 @@ void StatementRun::shuffle(const IntrinsicCall &node, Operands operands, Value &
     if (!frame.block) throw RuntimeError("a shuffle outside of the threads of a block");
     std::vector<Value> &values = frame.block->rows.at(frame.row).shown;
     values.resize(size_t(own_row().threads));
-    if (operands[2]->as_int() != int64_t(values.size()))
-        throw RuntimeError(
-            str("a shuffle of ", operands[2]->as_int(), " lanes in a row of ", values.size()));
-    if (lane < 0 || lane >= int64_t(values.size()))
-        throw RuntimeError(str("a shuffle reads lane ", lane, " of ", values.size()));
+    // A row of a block whose threads run instructions together is of several warps.
+    constexpr int64_t of_warp = 32;
+    const int64_t lanes = operands[2]->as_int(), in_row = int64_t(values.size());
+    if (lanes != in_row && (lanes != of_warp || in_row % of_warp != 0))
+        throw RuntimeError(str("a shuffle of ", lanes, " lanes in a row of ", in_row));
+    if (lane < 0 || lane >= lanes)
+        throw RuntimeError(str("a shuffle reads lane ", lane, " of ", lanes));
     values.at(size_t(frame.thread[0])) = shown;
     meet(node);
-    const Value found = values.at(size_t(lane));
+    const Value found = values.at(size_t(frame.thread[0] / lanes * lanes + lane));
     meet(node);
     result = found;
 }

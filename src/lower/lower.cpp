@@ -20,6 +20,7 @@
 #include "lower/finish/saturate_casts.h"
 #include "lower/finish/select_accesses.h"
 #include "lower/finish/unpack_buffers.h"
+#include "lower/gpu/add_in_place.h"
 #include "lower/gpu/align_vectors.h"
 #include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/check_block_memory.h"
@@ -123,6 +124,7 @@ constexpr Pass all_passes[] = {
     {"order blocks", order_blocks},
     {"drop unit dimensions", drop_unit_dimensions},
     {"tensorize cpu", tensorize_cpu},  // before sharing, which is for the Tiles of warps
+    {"add in place", add_in_place},    // before sharing, likewise
     {"share tiles", share_tiles},
     {"pipeline copies", pipeline_copies},  // after sharing: the threads are there
     {"fork async", fork_async},  // after folding, which decides whether threads take turns

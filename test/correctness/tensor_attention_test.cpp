@@ -1,137 +1,130 @@
-// Attention on tensor cores, as it is to be written: scores in the accumulators of one product,
-// weights from there as the left operand of the next one, and the mean of the values so far in the
-// accumulators of that. The loop over blocks of keys is that of apps/attention/online.h.
-//
-// It is skipped. What is missing, in the order in which a compiler meets it:
-// - What reads a Tile may be any expression of its elements, in registers, by the threads that hold
-//   them: `weight` of `score`, with the value of a row (`largest`) for all of its columns.
-// - Reductions along a row of a Tile (`block_largest`, `block_total`): the four lanes that hold a
-//   row reduce their own elements and then exchange them; each has the result.
-// - Functions of rows alone (`largest`, `total`, `kept`, `added`), whose elements are in registers
-// of
-//   the lanes that hold the row: the accumulators' layout without its columns. That of `largest`
-//   and `total` has two places per row (their storage is folded), both of which are registers: the
-//   loop over blocks is unrolled by two, or the older one is copied.
-// - `weight` as an operand in registers: the accumulators' layout of 16 columns of float32 is that
-//   of the left operand's 16 columns of float16, so that nothing moves.
-// - `mean` as a Tile that an update scales before a product is added to it: sums begin with
-//   mean * kept, not with zero, so that no second set of accumulators is held.
-#include "lang/func.h"
-#include "lang/image_param.h"
-#include "lang/inline_reductions.h"
+// Attention on tensor cores: by the interpreter of kernels, as PTX, and on a GPU where there is
+// one.
+#include "attention/tensor.h"
+#include "device_code.h"
 #include <cmath>
 #include <doctest/doctest.h>
-#include <tessera.h>
 
 using namespace tessera;
+using apps::TensorAttention;
+using test::check_assembled, test::ptx_of;
 
 namespace {
 
-// A block has 128 queries, of which each of two warpgroups has 64.
-struct TensorAttention {
-    static constexpr int size = 128, queries = 128, keys = 128;
-    ImageParam query{Float(16), 3, "query"}, key{Float(16), 3, "key"}, value{Float(16), 3, "value"};
-    Func score{"score"}, block_largest{"block_largest"}, largest{"largest"}, weight{"weight"},
-        block_total{"block_total"}, total{"total"}, kept{"kept"}, added{"added"}, sum{"sum"},
-        mean{"mean"}, output{"output"};
-    Var d{"d"}, q{"q"}, k{"k"}, b{"b"}, h{"h"}, block{"block"}, wq{"wq"}, wd{"wd"};
-    RDom rd, rk, rb, r;
+Buffer<float16_t> small_values(const std::vector<int> &sizes, unsigned seed) {
+    Buffer<float16_t> values(sizes);
+    values.for_each_value([&](float16_t &v) {
+        seed = seed * 1664525U + 1013904223U;
+        v = float16_t(float(int(seed >> 8) % 2001 - 1000) / 700);
+    });
+    return values;
+}
 
-    explicit TensorAttention(int count)
-        : rd(0, size, "rd"), rk(0, keys, "rk"), rb(0, count / keys, "rb"), r(0, count / keys, "r") {
-        score(k, q, b, h) += cast<float>(query(rd, q, h)) * cast<float>(key(rd, b * keys + k, h));
-        block_largest(q, b, h) = Float(32).min();
-        block_largest(q, b, h) = max(block_largest(q, b, h), score(rk, q, b, h));
-        largest(q, b, h) = Float(32).min();
-        largest(q, r, h) = max(largest(q, r - 1, h), block_largest(q, r, h));
-        const Expr scale = 1 / std::sqrt(float(size));
-        weight(k, q, b, h) = cast<float16_t>(exp((score(k, q, b, h) - largest(q, b, h)) * scale));
-        block_total(q, b, h) += cast<float>(weight(rk, q, b, h));
-        const auto left = [&](const Expr &b) {
-            return total(q, b - 1, h) * exp((largest(q, b - 1, h) - largest(q, b, h)) * scale);
-        };
-        total(q, b, h) = 0.0f;
-        total(q, r, h) = left(r) + block_total(q, r, h);
-        kept(q, b, h) = left(b) / total(q, b, h);
-        added(q, b, h) = 1 / total(q, b, h);
-        sum(d, q, b, h) +=
-            cast<float>(weight(rk, q, b, h)) * cast<float>(value(d, b * keys + rk, h));
-        mean(d, q, h) = 0.0f;
-        mean(d, q, h) = mean(d, q, h) * kept(q, rb, h) + sum(d, q, rb, h) * added(q, rb, h);
-        output(d, q, h) = cast<float16_t>(mean(d, q, h));
+struct Problem {
+    TensorAttention::Shape shape;
+    int queries, heads;
+    Buffer<float16_t> query = small_values({shape.size, queries, heads}, 1),
+                      key = small_values({shape.size, queries, heads / shape.group}, 2),
+                      value = small_values({shape.size, queries, heads / shape.group}, 3);
+    ImageParam a{Float(16), 3, "query"}, b{Float(16), 3, "key"}, c{Float(16), 3, "value"};
+
+    Func output() {
+        a.set(query), b.set(key), c.set(value);
+        TensorAttention attention(a, b, c, shape, b.dim(1).extent());
+        attention.schedule();
+        return attention.output;
     }
 
-    void schedule() {
-        output.bound(d, 0, size).split(q, block, q, queries).gpu_blocks(block, h);
-        by_warpgroups(output, d);
-        mean.compute_at(output, block).store_in(MemoryType::Tile);
-        mean.update().reorder({d, q, rb, h});
-        by_warpgroups(mean, d);
-        by_warpgroups(mean.update(), d);
-        for (Func f : {score, weight, sum}) {
-            f.compute_at(mean, rb).store_in(MemoryType::Tile);
-            by_warpgroups(f, f.args()[0]);
+    // The weights of the keys for one query, in double precision.
+    std::vector<double> weights(int q, int h) const {
+        std::vector<double> all(size_t(shape.causal ? q + 1 : queries));
+        double largest = -INFINITY, total = 0;
+        for (size_t k = 0; k < all.size(); k++) {
+            for (int d = 0; d < shape.size; d++)
+                all[k] +=
+                    double(float(query(d, q, h))) * double(float(key(d, int(k), h / shape.group)));
+            all[k] /= std::sqrt(double(shape.size));
+            largest = std::max(largest, all[k]);
         }
-        for (Func f : {score, sum}) by_warpgroups(f.update(), f.args()[0]);
-        score.update().tensorize(k, q, rd, TensorInstruction::WGMMA);
-        sum.update().tensorize(d, q, rk, TensorInstruction::WGMMA);
-        for (Func f : {block_largest, block_total, largest, total}) {
-            f.compute_at(mean, rb).store_in(MemoryType::Tile);
-            by_rows(f), by_rows(f.update());
-        }
-        for (Func f : {largest, total}) f.store_at(output, block);
-        for (Func f : {kept, added}) {
-            f.compute_at(mean, rb).store_in(MemoryType::Tile);
-            by_rows(f);
-        }
-        query.in().compute_at(output, block).store_in(MemoryType::GPUShared);
-        for (Func staged : {key.in(), value.in()}) {
-            staged.compute_at(mean, rb).store_in(MemoryType::GPUShared);
-            staged.hoist_storage(output, block).async().ring_buffer(2);
-        }
+        for (double &w : all) total += w = std::exp(w - largest);
+        for (double &w : all) w /= total;
+        return all;
     }
 
-private:
-    template<typename Scheduled>
-    void by_warpgroups(Scheduled f, const Var &columns) {
-        f.tile(columns, q, wd, wq, columns, q, size, 64).gpu_warpgroups(wd).gpu_warpgroups(wq);
+    double error_of(const Buffer<float16_t> &out) const {
+        double worst = 0;
+        for (int h = 0; h < heads; h++) {
+            for (int q = 0; q < queries; q++) {
+                const std::vector<double> w = weights(q, h);
+                for (int d = 0; d < shape.size; d++) {
+                    double mean = 0;
+                    for (size_t k = 0; k < w.size(); k++)
+                        mean += w[k] * double(float(value(d, int(k), h / shape.group)));
+                    worst = std::max(worst, std::fabs(mean - double(float(out(d, q, h)))));
+                }
+            }
+        }
+        return worst;
     }
-    template<typename Scheduled> void by_rows(Scheduled f) {
-        f.split(q, wq, q, 64).gpu_warpgroups(wq);
+
+    // Runs it, and compares with double precision.
+    void check(const Target &target) {
+        CAPTURE(target.to_string());
+        CAPTURE(shape.size);
+        CAPTURE(shape.causal);
+        Buffer<float16_t> out(shape.size, queries, heads);
+        output().realize(out, target);
+        out.copy_to_host();
+        CHECK(error_of(out) < 2e-3);
     }
 };
+
+std::vector<Target> targets() {
+    std::vector<Target> all = {Target("host-jit-cuda-cuda_capability_80-interpret")};
+    const Target gpu("host-jit-cuda");
+    if (host_supports_target_device(gpu)) all.push_back(gpu);
+    return all;
+}
 
 }  // namespace
 
 TEST_SUITE("attention on tensor cores") {
-    TEST_CASE("agrees with double precision" * doctest::skip()) {
-        TensorAttention attention(256);
-        attention.schedule();
-        Buffer<float16_t> query(128, 128, 1), key(128, 256, 1), value(128, 256, 1),
-            out(128, 128, 1);
-        const auto fill = [](Buffer<float16_t> &buffer, int seed) {
-            buffer.for_each_element([&](int d, int i, int) {
-                buffer(d, i, 0) = float16_t(float((d * 7 + i * 3 + seed) % 11 - 5) / 8);
-            });
-        };
-        fill(query, 1), fill(key, 2), fill(value, 3);
-        attention.query.set(query), attention.key.set(key), attention.value.set(value);
-        attention.output.realize(out, Target("host-jit-cuda-cuda_capability_90-interpret"));
-        for (int q = 0; q < 128; q++) {
-            std::vector<double> weights(256);
-            double total = 0;
-            for (int k = 0; k < 256; k++) {
-                double product = 0;
-                for (int d = 0; d < 128; d++)
-                    product += double(float(query(d, q, 0))) * double(float(key(d, k, 0)));
-                total += weights[size_t(k)] = std::exp(product / std::sqrt(128.0));
-            }
-            for (int d = 0; d < 128; d++) {
-                double mean = 0;
-                for (int k = 0; k < 256; k++)
-                    mean += weights[size_t(k)] / total * double(float(value(d, k, 0)));
-                CHECK(double(float(out(d, q, 0))) == doctest::Approx(mean).epsilon(0.01));
+    TEST_CASE("agrees with double precision, causal and not, with grouped queries") {
+        for (const Target &target : targets()) {
+            Problem{{.size = 64, .keys = 32, .queries = 32, .rows = 16}, 96, 1}.check(target);
+            Problem{{.size = 64, .causal = true, .keys = 32, .queries = 64, .rows = 32}, 64, 1}
+                .check(target);
+            Problem{{.size = 128, .group = 2, .keys = 16, .queries = 32, .rows = 16}, 64, 2}.check(
+                target);
+        }
+    }
+    TEST_CASE("sums of products are added to the mean in place, and ptxas takes the kernels") {
+        for (const int size : {64, 128}) {
+            for (const int capability : {80, 90}) {
+                Problem problem{{.size = size, .causal = size == 64}, 128, 1};
+                const std::string ptx = ptx_of(problem.output(), capability);
+                CHECK(ptx.find("mma.sync") != std::string::npos);
+                CHECK(ptx.find("shfl.sync") != std::string::npos);
+                CHECK(ptx.find("ld.local") == std::string::npos);
+                check_assembled(ptx, capability);
             }
         }
+    }
+    TEST_CASE("a warp that has not all keys of its queries is refused") {
+        Problem problem{{.size = 64, .keys = 32, .queries = 32, .rows = 16}, 64, 1};
+        problem.a.set(problem.query), problem.b.set(problem.key), problem.c.set(problem.value);
+        TensorAttention attention(problem.a, problem.b, problem.c, problem.shape, 64);
+        attention.schedule();
+        RVar outer("outer"), inner("inner");
+        Stage update = attention.block_largest.update();
+        update.split(attention.rk, outer, inner, 16).atomic().gpu_warps(outer);
+        std::string why;
+        try {
+            ptx_of(attention.output, 80);
+        } catch (const CompileError &e) {
+            why = e.what();
+        }
+        CAPTURE(why);
+        CHECK(why.find("a warp has all columns of its rows") != std::string::npos);
     }
 }

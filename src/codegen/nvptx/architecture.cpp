@@ -32,8 +32,8 @@ public:
 
     Value *fast_exp(Value *x) override {
         return for_each_element(x, [&](Value *e) {
-            Value *power = b.CreateFMul(e, llvm::ConstantFP::get(e->getType(), 1.4426950408889634));
-            return machine_call(I::nvvm_ex2_approx_ftz, {power}, {e->getType()});
+            return machine_call(I::nvvm_ex2_approx_ftz, {multiple(e, 1.4426950408889634)},
+                                {e->getType()});
         });
     }
     Value *fast_log(Value *x) override {
@@ -44,6 +44,27 @@ public:
     }
 
 private:
+    // A factor of a product by a constant, if it is one.
+    static const llvm::ConstantFP *factor_of(const llvm::BinaryOperator *op) {
+        if (!op || op->getOpcode() != llvm::Instruction::FMul) return nullptr;
+        return llvm::dyn_cast<llvm::ConstantFP>(op->getOperand(1));
+    }
+    // Multiplies by a constant: the constants in x, a product or a difference of two, if they are
+    // there.
+    Value *multiple(Value *x, double by) {
+        const auto *op = llvm::dyn_cast<llvm::BinaryOperator>(x);
+        const auto constant = [&](double c) { return llvm::ConstantFP::get(x->getType(), c); };
+        if (const llvm::ConstantFP *factor = factor_of(op))
+            return b.CreateFMul(op->getOperand(0),
+                                constant(double(factor->getValueAPF().convertToFloat()) * by));
+        const auto is_product = [](Value *v) {
+            return factor_of(llvm::dyn_cast<llvm::BinaryOperator>(v)) != nullptr;
+        };
+        const bool is_difference = op && op->getOpcode() == llvm::Instruction::FSub &&
+                                   is_product(op->getOperand(0)) && is_product(op->getOperand(1));
+        if (!is_difference) return b.CreateFMul(x, constant(by));
+        return b.CreateFSub(multiple(op->getOperand(0), by), multiple(op->getOperand(1), by));
+    }
     template<typename F> Value *for_each_element(Value *x, F f) {
         const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
         if (!type) return f(x);

@@ -48,6 +48,7 @@ private:
     Value *shared_address(const Expr &place);
     Value *asynchronous_call(const IntrinsicCall &c);
     llvm::Type *word_type(Type element);
+    llvm::Value *load_word(Type element, llvm::Value *place);
     std::vector<Value *> word_places(const Expr &first, int64_t from, int64_t count);
     void accumulate(std::span<Value *const> places, llvm::Type *word, const std::string &text,
                     const std::string &inputs, std::vector<Value *> operands);

@@ -212,6 +212,14 @@ llvm::Type *KernelEmitter::word_type(Type element) {
     return element == Float(32) ? b.getFloatTy() : static_cast<llvm::Type *>(b.getInt32Ty());
 }
 
+// Loads two floats of 16 bits as a vector of them, which one instruction makes of two of 32 bits.
+Value *KernelEmitter::load_word(Type element, Value *place) {
+    const bool are_two = element.is_float() && element.bits() == 16;
+    if (!are_two) return b.CreateLoad(b.getInt32Ty(), place);
+    auto *pair = llvm::FixedVectorType::get(memory_type(element), 2);
+    return b.CreateBitCast(b.CreateLoad(pair, place), b.getInt32Ty());
+}
+
 // Returns the addresses of the words, of 32 bits each, of an array in this thread's registers.
 std::vector<Value *> KernelEmitter::word_places(const Expr &first, int64_t from, int64_t count) {
     const Load &load = element_at(first);
@@ -301,7 +309,7 @@ std::vector<std::vector<Value *>> KernelEmitter::operands_at(const TensorOperati
             const int64_t number = place_of(layout, first)[1];
             std::vector<Value *> loaded;
             for (Value *p : word_places(o.places[0], number, words))
-                loaded.push_back(b.CreateLoad(b.getInt32Ty(), p));
+                loaded.push_back(load_word(own.type, p));
             all.push_back(std::move(loaded));
         }
         break;

@@ -57,6 +57,8 @@ class HoistRings final : public Mutator {
             return let->with<&LetStmt::body>(take_out(let->body, true));
         if (const auto *p = s.as<ProducerConsumer>())
             return p->with<&ProducerConsumer::body>(take_out(p->body, true));
+        if (const auto *other = s.as<Realize>())
+            return other->with<&Realize::body>(take_out(other->body, true));
         if (const auto *block = s.as<Block>()) {
             std::vector<Stmt> all;
             for (const Stmt &each : block->stmts) all.push_back(take_out(each, true));

@@ -50,6 +50,8 @@ private:
             for (const Stmt &each : block->stmts) all.push_back(split(each));
             return Block::make(all);
         }
+        if (const auto *other = s.as<Realize>())
+            return other->with<&Realize::body>(split(other->body));
         return s;
     }
     const std::unordered_map<Symbol, const Realize *> &rings;

@@ -91,7 +91,7 @@ void StagedCopy::read(const Stmt &s) {
     if (const auto *loop = s.as<For>()) {
         if (traits_of(loop->loop_kind).gpu != GPULevel::None)
             refuse("which threads copy is inferred; leave its loops serial");
-        if (is_const(simplify(loop->extent), 1))
+        if (is_const(simplify(remove_likely(substitute(known, loop->extent))), 1))
             known[loop->name] = substitute(known, loop->min);
         else
             loops.push_back(loop);

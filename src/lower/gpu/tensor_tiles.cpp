@@ -14,6 +14,7 @@
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_name.h"
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <numeric>
 #include <ranges>
@@ -45,9 +46,13 @@ std::vector<Expr> element_of(const TileNest &nest, const Realize &tile, const st
         values[loop.name] = int32_variable(numbered_warps[std::min<size_t>(w, 2)]) + loop.min;
     }
     std::vector<Expr> element;
-    for (size_t d = 0; d < at.size(); d++)
-        element.push_back(
-            simplify(remove_likely(lets.expand(substitute(values, at[d]) - tile.bounds[d].min))));
+    for (size_t d = 0; d < at.size(); d++) {
+        const bool is_only =
+            is_const(simplify(remove_likely(lets.expand(tile.bounds[d].extent))), 1);
+        element.push_back(is_only ? Expr(0)
+                                  : simplify(remove_likely(lets.expand(substitute(values, at[d]) -
+                                                                       tile.bounds[d].min))));
+    }
     return element;
 }
 
@@ -129,6 +134,25 @@ Expr register_of(const Digits &a, const Digits &b) {
     return sum.defined() ? sum : Expr(0);
 }
 
+// Returns the number of a row among those that a thread has.
+Expr row_of_thread(const Digits &rows) {
+    Expr number = 0;
+    for (const DigitLoop &l : rows.loops)
+        number = simplify(number * int32_t(l.extent) + int32_variable(l.name));
+    return number;
+}
+
+// Says where the registers of the threads have the elements of a Tile of rows: those of each slot
+// one after the other.
+Expr register_of_row(const std::vector<Expr> &at, const Tile &tile, const Digits &rows) {
+    const Expr row = row_of_thread(rows);
+    if (!tile.slots) return row;
+    int64_t count = 1;
+    for (const DigitLoop &l : rows.loops) count *= l.extent;
+    const size_t d = *tile.slots;
+    return (at[d] - tile.storage->bounds[d].min) * int32_t(count) + row;
+}
+
 // ---- Operands in registers ----
 
 // Fills a fragment, the part of an operand that each thread has in its registers: with whatever
@@ -175,6 +199,7 @@ private:
         if (found == shares.end()) refuse(c, "it is not computed before");
         const SharedTile &tile = found->second;
         check_elements(c, tile);
+        if (tiles.at(c.callee).is_of_rows()) return of_rows(c, tile);
         const Layout of_tile = tile.nest.registers();
         const Layout renamed = of_operand(of_tile);
         if (renamed.size() != layout.size()) refuse(c, "it has other sizes");
@@ -193,6 +218,15 @@ private:
                       "operand wants");
         const Expr at[] = {stage.lane, register_of(own, sum)};
         return c.with<&Call::args>({value_of(number, moved.coordinates, at)});
+    }
+    // The value of a row is in all threads that have elements of it.
+    Expr of_rows(const Call &c, const SharedTile &tile) const {
+        const Tile &t = tiles.at(c.callee);
+        if (name != "A") refuse(c, "it has a value for each row, and no columns");
+        if (layout_of_rows(layout) != tile.nest.registers_of(t))
+            refuse(c, "its rows are in registers of other threads than the instruction's operand "
+                      "wants");
+        return c.with<&Call::args>({register_of_row(c.args, t, own)});
     }
     // Returns where the Tile has what the fragment has in a register of a thread.
     Layout moved_registers(const Call &c, const Layout &tile) const {
@@ -220,6 +254,9 @@ private:
         const Realize &storage = *tiles.at(c.callee).storage;
         const Substitution there{{name == "A" ? column_index : row_index, int32_variable(k_index)}};
         for (size_t d = 0; d < c.args.size(); d++) {
+            const bool is_only =
+                is_const(simplify(remove_likely(stage.lets.expand(storage.bounds[d].extent))), 1);
+            if (d == tiles.at(c.callee).slots || is_only) continue;
             const Expr here = simplify(remove_likely(
                 stage.lets.expand(substitute(names, c.args[d]) - storage.bounds[d].min)));
             const Expr wanted = simplify(substitute(there, tile.element[d]));
@@ -286,10 +323,89 @@ private:
                                                                     LoopKind::GPUThread, body);
     }
     Stmt over_lanes(const Stmt &body) {
-        const Stmt shared = Mutator::operator()(body);
+        Stmt shared = Mutator::operator()(body);
+        if (nest.of_row) shared = reduced(shared);
+        // All threads of a row have its value, and one of them stores it.
+        if (nest.is_store && nest.columns.empty())
+            shared = IfThenElse::make(columns.of_thread == 0, shared);
         return For::make(lane, 0, nest.instruction.threads, LoopKind::GPUThread, Partition::Never,
                          shared);
     }
+
+    // ---- Reductions of rows ----
+
+    // Threads begin with the value that they have so far, if that changes nothing when it is taken
+    // several times, and else with one that changes nothing.
+    bool begins_anew() const {
+        const ReduceOp op = nest.of_row->op;
+        return op == ReduceOp::Add || op == ReduceOp::Mul || op == ReduceOp::SaturatingAdd;
+    }
+    // What each thread reduces of its own elements, and all threads of a row then together.
+    Stmt reduced(const Stmt &own_elements) const {
+        const Type type = nest.stage->values[0].type();
+        const Expr row = row_of_thread(rows),
+                   of_row = Call::make(type, part, CallKind::Func, 0, {row});
+        const Expr all = begins_anew() ? of_row : row_of_stage();
+        std::vector<std::pair<Symbol, Expr>> lets;
+        const auto named = [&](const Expr &value) {
+            lets.emplace_back(Symbol::fresh("part"), value);
+            return Variable::make(type, lets.back().first);
+        };
+        Expr together = named(all);
+        for (const int32_t distance : distances_in_row()) {
+            const Expr with =
+                call(Int(32), Intrinsic::bitwise_xor, {int32_variable(lane) % 32, distance});
+            const Expr other = named(call(type, Intrinsic::shuffle_lanes, {together, with, 32}));
+            // Else one of the two threads might round its part, and the other one not.
+            together = named(as_strict_float(combine(nest.of_row->op, together, other)));
+        }
+        if (begins_anew()) together = combine(nest.of_row->op, row_of_stage(), together);
+        Stmt s = store_of_row(nest.stage->func, together, row_of_stage().as<Call>()->args[0]);
+        for (const auto &[name, value] : std::views::reverse(lets))
+            s = LetStmt::make(name, value, s);
+        s = Block::make(own_elements, over_own_rows(s));
+        if (!begins_anew()) return s;
+        const Stmt begin =
+            over_own_rows(store_of_row(part, identity_of(nest.of_row->op, type), row));
+        int64_t count = 1;
+        for (const DigitLoop &l : rows.loops) count *= l.extent;
+        return Realize::make(part, {type}, MemoryType::Register, {{0, int32_t(count)}}, {},
+                             Block::make(begin, s));
+    }
+    static Stmt store_of_row(Symbol func, const Expr &value, const Expr &at) {
+        return Provide::make(func, {value}, {at});
+    }
+    Stmt over_own_rows(Stmt s) const {
+        Substitution fresh;
+        for (const DigitLoop &l : std::views::reverse(rows.loops)) {
+            const Symbol name = Symbol::fresh(l.name.text());
+            s = For::make(name, 0, int32_t(l.extent), LoopKind::Unrolled, Partition::Never,
+                          substitute(l.name, int32_variable(name), s));
+        }
+        return s;
+    }
+    // The element of the stage's Tile for a row of this thread.
+    Expr row_of_stage() const {
+        const auto is_of = [&](const TileNest::Element &e) {
+            return e.tile->func == nest.stage->func;
+        };
+        const TileNest::Element &element = *std::ranges::find_if(nest.elements, is_of);
+        return Call::make(nest.stage->values[0].type(), nest.stage->func, CallKind::Func, 0,
+                          {register_of_row(element.at, tiles.at(nest.stage->func), rows)});
+    }
+    // By which bits the numbers of the threads differ that have elements of a row.
+    std::vector<int32_t> distances_in_row() const {
+        std::vector<int32_t> all;
+        for (const LayoutDigit &d : elements.output("j")->digits) {
+            if (elements.coordinates[d.coordinate].name != "thread") continue;
+            if (d.divisor * d.extent > 32 || !std::has_single_bit(uint64_t(d.extent)))
+                throw InternalError(str("the row of a Tile in threads of the layout ", elements));
+            for (int64_t bit = d.extent / 2; bit > 0; bit /= 2)
+                all.push_back(int32_t(bit * d.divisor));
+        }
+        return all;
+    }
+
     // Loops and lets around those that an instruction does stay around the operation.
     Stmt tensorized(const For &loop) {
         const TensorizedStage stage{nest, int32_variable(lane), storage, lets};
@@ -388,12 +504,21 @@ private:
         if (is_within && tiles.contains(c.callee) && !is_shared_here(c.callee))
             return e.as<Call>()->with<&Call::args>({0});
         if (!is_shared_here(c.callee)) return e;
-        return e.as<Call>()->with<&Call::args>({register_of(rows, columns)});
+        return e.as<Call>()->with<&Call::args>({register_at(c.callee, e.as<Call>()->args)});
     }
     Stmt visit(const Provide &p) override {
+        if (nest.of_row && begins_anew()) {
+            const Expr row = row_of_thread(rows), value = Mutator::operator()(nest.of_row->operand),
+                       so_far = Call::make(value.type(), part, CallKind::Func, 0, {row});
+            return Provide::make(part, {combine(nest.of_row->op, so_far, value)}, {row});
+        }
         Stmt s = Mutator::visit(p);
         if (!is_shared_here(p.func)) return s;
-        return s.as<Provide>()->with<&Provide::args>({register_of(rows, columns)});
+        return s.as<Provide>()->with<&Provide::args>({register_at(p.func, s.as<Provide>()->args)});
+    }
+    Expr register_at(Symbol func, const std::vector<Expr> &at) const {
+        const Tile &tile = tiles.at(func);
+        return tile.is_of_rows() ? register_of_row(at, tile, rows) : register_of(rows, columns);
     }
     bool is_shared_here(Symbol func) const {
         const auto is_of = [&](const TileNest::Element &e) { return e.tile->func == func; };
@@ -410,6 +535,7 @@ private:
     const Digits rows, columns;
     Symbol row, column;      // the index of a row, or of a column, that several loops run over
     bool is_within = false;  // the loops that an instruction does
+    const Symbol part = Symbol::fresh("part_of_row");  // what a thread reduces of its elements
 };
 
 class ShareTiles final : public Mutator {
@@ -451,13 +577,22 @@ class ShareTiles final : public Mutator {
                                    ": MemoryType::Tile is for what is "
                                    "computed within gpu_warps or gpu_warpgroups"));
         }
-        const int64_t registers = found->second.nest.registers().output("register")->extent();
+        const Tile described = read_tile(tile, lets);
+        int64_t registers = found->second.nest.registers_of(described).output("register")->extent();
+        if (described.slots) registers *= slots_of(tile, *described.slots);
         shares.erase(found);
         StorageFacts facts = tile.storage;
         facts.order.clear();
         facts.folds.clear();
         return tile.with<&Realize::bounds, &Realize::body, &Realize::storage>(
             {{0, int32_t(registers)}}, body, facts);
+    }
+    int64_t slots_of(const Realize &tile, size_t d) const {
+        const auto known = as_const_int(simplify(lets.expand(tile.bounds[d].extent)));
+        if (!known)
+            throw InternalError(
+                str("folded storage of ", tile.func, " in a Tile of an extent that is not known"));
+        return *known;
     }
     Stmt visit(const LetStmt &let) override {
         const Expr value = (*this)(let.value);
@@ -540,11 +675,13 @@ class ShareTiles final : public Mutator {
         const auto [place, is_new] = shares.try_emplace(element.tile->func, SharedTile{nest, here});
         if (is_new) return;
         const auto &[before, there] = place->second;
-        bool alike =
-            nest.registers() == before.registers() && nest.warps.size() == before.warps.size();
+        const Tile &tile = tiles.at(element.tile->func);
+        bool alike = nest.registers_of(tile) == before.registers_of(tile) &&
+                     nest.warps.size() == before.warps.size();
         for (size_t w = 0; alike && w < nest.warps.size(); w++)
             alike = nest.count(nest.warps[w]) == before.count(before.warps[w]);
-        for (size_t d = 0; alike && d < here.size(); d++) alike = are_same(here[d], there[d], nest);
+        for (size_t d = 0; alike && d < here.size(); d++)
+            alike = d == tile.slots || are_same(here[d], there[d], nest);
         if (alike) return;
 
         const auto text = [](const TileNest &n, const std::vector<Expr> &e) {

@@ -21,7 +21,7 @@ using algebra::simplify;
 
 namespace {
 
-int64_t threads_of_warp(LoopKind kind) {
+int64_t threads_of(LoopKind kind) {
     return kind == LoopKind::GPUWarp ? 32 : kind == LoopKind::GPUWarpgroup ? 128 : 0;
 }
 
@@ -112,19 +112,27 @@ Tile read_tile(const Realize &storage, const LetScope &around) {
     std::vector<size_t> dimensions;
     for (size_t d = 0; d < storage.bounds.size(); d++) {
         const Expr extent = simplify(remove_likely(around.expand(storage.bounds[d].extent)));
-        if (!is_const(extent, 1)) dimensions.push_back(d);
+        if (is_const(extent, 1)) continue;
+        const auto fold = std::ranges::find(storage.storage.folds, int(d), &StorageFold::dim);
+        const bool is_folded = fold != storage.storage.folds.end() && fold->is_done;
+        if (is_folded && !tile.slots)
+            tile.slots = d;
+        else
+            dimensions.push_back(d);
     }
-    if (storage.types.size() != 1 || (!is_found && dimensions.size() != 2)) {
+    const bool fits =
+        is_found ? !tile.slots : dimensions.size() == 1 || (dimensions.size() == 2 && !tile.slots);
+    if (storage.types.size() != 1 || !fits) {
         throw CompileError(
             storage.storage.compute_written,
             str("store_in of ", storage.func,
                 ": MemoryType::Tile holds one value of two dimensions, columns and rows, or those "
-                "that the loops of a tensorized stage run along; in others that it has there is "
-                "one element"));
+                "that the loops of a tensorized stage run along, or one of rows alone; in others "
+                "that it has there is one element"));
     }
     if (is_found) return tile;
-    tile.columns = {dimensions[0]};
-    tile.rows = {dimensions[1]};
+    tile.rows = {dimensions.back()};
+    if (dimensions.size() == 2) tile.columns = {dimensions[0]};
     return tile;
 }
 
@@ -160,8 +168,30 @@ void IndexLoops::put_values(const Expr &index, Substitution &to) const {
 }
 
 Layout TileNest::registers() const {
-    const std::array<int64_t, 2> extents = {rows.extent(), columns.extent()};
+    const std::array<int64_t, 2> extents = {rows.extent(), columns.empty() ? instruction.extent("j")
+                                                                           : columns.extent()};
     return tiled(instruction.operand("D").layout, extents, "register");
+}
+
+Layout TileNest::registers_of(const Tile &tile) const {
+    return tile.is_of_rows() ? layout_of_rows(registers()) : registers();
+}
+
+Layout layout_of_rows(Layout layout) {
+    const auto is_no_row = [&](const LayoutDigit &d) {
+        return layout.coordinates[d.coordinate].name != "i";
+    };
+    for (LayoutOutput &output : layout.outputs) {
+        std::erase_if(output.digits, is_no_row);
+        std::ranges::sort(output.digits, {}, &LayoutDigit::divisor);
+        int64_t stride = 1;
+        for (LayoutDigit &d : output.digits) {
+            d.coordinate = 0;
+            if (output.name == "register") d.stride = std::exchange(stride, stride * d.extent);
+        }
+    }
+    std::erase_if(layout.coordinates, [](const LayoutCoordinate &c) { return c.name != "i"; });
+    return layout;
 }
 
 namespace {
@@ -195,6 +225,7 @@ public:
         check_order();
         find_instruction();
         if (nest.is_store) check_races();
+        if (!nest.is_store && !nest.columns.empty()) find_reduction();
     }
     TileNest nest;
 
@@ -203,6 +234,8 @@ private:
         const auto count = as_const_int(simplify(remove_likely(scope.expand(loop.extent))));
         nest.counts[&loop] = std::max<int64_t>(0, count.value_or(0));
         (is_over_warps(loop) ? nest.warps : loops).push_back(&loop);
+        scope.push_loop(loop.name, simplify(scope.expand(loop.min)),
+                        simplify(remove_likely(scope.expand(loop.extent))));
         Visitor::visit(loop);
     }
     void visit(const LetStmt &let) override {
@@ -211,6 +244,8 @@ private:
         (*this)(let.body);
     }
     void visit(const IfThenElse &branch) override {
+        const Expr known = simplify(remove_likely(scope.expand(branch.condition)), scope.known());
+        if (is_one(known)) return Visitor::visit(branch);
         condition = condition.defined() ? condition && branch.condition : branch.condition;
         Visitor::visit(branch);
     }
@@ -255,7 +290,7 @@ private:
             return;
         }
         for (size_t d = 0; d < at.size(); d++) {
-            if (!equal(at[d], found->at[d]))
+            if (d != tile->second.slots && !equal(at[d], found->at[d]))
                 refuse(str("it uses two elements of ", func, " at a time, at ", found->at[d],
                            " and ", at[d]));
         }
@@ -277,10 +312,19 @@ private:
                 return e.tile->func != nest.stage->func;
             });
     }
+    const Tile &tile_of(const TileNest::Element &element) const {
+        return tiles.at(element.tile->func);
+    }
+    // Returns an element whose Tile has columns, or one of rows if there is none.
+    const TileNest::Element &main_element() const {
+        const auto found = std::ranges::find_if(
+            nest.elements, [&](const auto &element) { return !tile_of(element).is_of_rows(); });
+        return found == nest.elements.end() ? nest.elements[0] : *found;
+    }
     // Returns the index that a loop runs over, by the dimensions of a Tile along which it moves:
     // the columns, the rows or the sum. It is null if these are several.
     IndexLoops *place_of(const For &loop, const TileNest::Element &element) {
-        const Tile &tile = tiles.at(element.tile->func);
+        const Tile &tile = tile_of(element);
         const auto moves = [&](size_t d) { return uses_symbol(element.at[d], loop.name); };
         const bool along_columns = std::ranges::any_of(tile.columns, moves),
                    along_rows = std::ranges::any_of(tile.rows, moves);
@@ -288,11 +332,15 @@ private:
         return along_columns ? &nest.columns : along_rows ? &nest.rows : &nest.sum;
     }
     void find_loops() {
+        const TileNest::Element &main = main_element();
         for (const For *loop : loops) {
-            IndexLoops *place = place_of(*loop, nest.elements[0]);
+            IndexLoops *place = place_of(*loop, main);
             for (const TileNest::Element &other : nest.elements) {
-                if (place_of(*loop, other) != place)
-                    refuse(str("it reads ", nest.elements[0].tile->func, " and ", other.tile->func,
+                // A Tile of rows has one value for all columns.
+                const IndexLoops *wanted =
+                    tile_of(other).is_of_rows() && place == &nest.columns ? &nest.sum : place;
+                if (place_of(*loop, other) != wanted)
+                    refuse(str("it reads ", main.tile->func, " and ", other.tile->func,
                                ", and the ", loop_name(*loop),
                                " does not run over the same of both: columns, rows, or neither"));
             }
@@ -304,7 +352,7 @@ private:
                                  (!nest.is_tensorized() || loop->loop_kind != LoopKind::Tensorized);
             if (!is_kept) place->add(*loop, nest.count(loop));
         }
-        if (nest.columns.empty() || nest.rows.empty())
+        if (nest.rows.empty() || (nest.columns.empty() && !tile_of(main).is_of_rows()))
             refuse("it has no loop over columns or none over rows");
         check_known();
     }
@@ -335,9 +383,26 @@ private:
                        "which fills with zeros; here it is done only if ",
                        condition));
     }
+    // The columns of a row are reduced to its value in a Tile of rows.
+    void find_reduction() {
+        const auto written = tiles.find(nest.stage->func);
+        if (written == tiles.end() || !written->second.is_of_rows()) return;
+        for (const For *warp : nest.warps) {
+            if (!warp->origin.is_reduction || nest.count(warp) == 1) continue;
+            refuse(str("the columns of a row are reduced within one warp, or warpgroup; the ",
+                       loop_name(*warp),
+                       " has them in several: a warp has all columns of its "
+                       "rows, and warps share out the rows"));
+        }
+        nest.of_row = as_accumulation(*nest.stage);
+        if (!nest.of_row)
+            refuse(str("the columns of a row are reduced to one value of ", nest.stage->func,
+                       " by an update that is a sum, a product, a minimum or a maximum; it is ",
+                       brief(nest.stage->values[0])));
+    }
     void find_instruction() {
         const int64_t rows = nest.rows.extent(), columns = nest.columns.extent();
-        const Tile &tile = tiles.at(nest.elements[0].tile->func);
+        const Tile &tile = tile_of(main_element());
         const std::string name = nest.is_tensorized()       ? nest.tensorized
                                  : tile.instruction.empty() ? "any"
                                                             : tile.instruction;
@@ -346,13 +411,15 @@ private:
         const Type type = tile.storage->types[0];
         bool is_known = !named.empty(), is_of_threads = false;
         for (const Instruction &i : named) {
-            if (i.threads != threads_of_warp(threads)) continue;
+            if (i.threads != threads_of(threads)) continue;
             is_of_threads = true;
-            if (i.operands[0].name.text() != "D" || i.operands[0].type != type) continue;
+            if (i.operands[0].name.text() != "D") continue;
+            // All elements of a row are in threads that have its value.
+            if (!tile.is_of_rows() && i.operands[0].type != type) continue;
             if (rows <= 0 || rows % i.extent("i") != 0)
                 refuse(str("the number of rows of each iteration has to be a multiple of ",
                            i.extent("i"), " that is known; it is ", extent_of(nest.rows)));
-            if (columns <= 0 || columns % i.extent("j") != 0) continue;
+            if (!tile.is_of_rows() && (columns <= 0 || columns % i.extent("j") != 0)) continue;
             nest.instruction = i;
             return;
         }
@@ -435,7 +502,7 @@ private:
 
 }  // namespace
 
-bool is_over_warps(const For &loop) { return threads_of_warp(loop.loop_kind) != 0; }
+bool is_over_warps(const For &loop) { return threads_of(loop.loop_kind) != 0; }
 
 void refuse_nest(const Realize &tile, const For &nest, const std::string &why) {
     throw CompileError(nest.origin.kind_written, str("the ", loop_name(nest), ", which works on ",

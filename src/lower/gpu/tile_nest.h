@@ -2,6 +2,7 @@
 #include "ir/instruction.h"
 #include "ir/nodes.h"
 #include "ir/substitute.h"
+#include "lower/loops/accumulate.h"
 #include "lower/loops/let_scope.h"
 #include <functional>
 #include <optional>
@@ -14,16 +15,22 @@ namespace tessera::lower {
 // The Funcs in MemoryType::Tile whose storage is around a statement, with the dimensions that rows
 // and columns of instructions run along, and the name of the instruction, or the family, that
 // computes it. Empty: none does, and the layout is that of the first one that its threads can run.
+// A Tile of rows has no columns: each thread that has elements of a row of other Tiles has its
+// value. `slots` is a dimension that slides along a loop, of which several elements are kept.
 struct Tile {
     const ir::Realize *storage = nullptr;
     std::vector<size_t> columns = {}, rows = {};
+    std::optional<size_t> slots = {};
     std::string instruction = "";
+
+    bool is_of_rows() const { return columns.empty(); }
 };
 using Tiles = std::unordered_map<Symbol, Tile>;
 
 // Reads what the body of its storage says of a Tile. What a loop of a tensorized nest runs along
 // together with the innermost dimension are columns; without such a nest the two dimensions of more
-// than one element are columns and rows. Throws CompileError if there are others.
+// than one element are columns and rows, and an only one is rows. Throws CompileError if there are
+// others.
 Tile read_tile(const ir::Realize &storage, const LetScope &around);
 
 // Returns true if the loop is over warps or warpgroups, which run tensor instructions.
@@ -69,6 +76,8 @@ struct TileNest {
     std::vector<Element> elements;  // of each Tile, in the order in which they are met
     std::string tensorized;         // the name of the instruction that is asked for; empty: none
     bool is_store = false;          // of what is computed of the Tiles
+    // The columns of each row are reduced to the value of a Tile of rows; none: they are not.
+    std::optional<Accumulation> of_row;
 
     std::unordered_map<const ir::For *, int64_t> counts;  // iterations; 0 if they are not known
 
@@ -76,7 +85,13 @@ struct TileNest {
     int64_t count(const ir::For *loop) const { return counts.at(loop); }
     // Returns where the elements lie: from i and j to (thread, register).
     ir::Layout registers() const;
+    // Returns the same for a Tile, which may be one of rows.
+    ir::Layout registers_of(const Tile &tile) const;
 };
+
+// Returns where the rows of a tile of this layout lie: from i to the digits of (thread, register)
+// that depend on it, registers numbered without the others.
+ir::Layout layout_of_rows(ir::Layout layout);
 
 // Returns true if this element is zero wherever the condition does not hold.
 using IsZeroUnless = std::function<bool(const ir::Expr &condition, const ir::Call &element)>;

@@ -136,7 +136,57 @@ TEST_SUITE("tensor tiles") {
         deep.replace(deep.find("[b, +1]"), 7, "[b, +2]");
         CHECK(contains(refusal(share_tiles, deep),
                        "MemoryType::Tile holds one value of two dimensions, columns and rows, or "
-                       "those that the loops of a tensorized stage run along; in others"));
+                       "those that the loops of a tensorized stage run along, or one of rows "
+                       "alone; in others"));
+    }
+    TEST_CASE("the threads of a row reduce their own elements, and then together") {
+        const auto rows = [](const char *update, const char *warps = "v in [0, +2)") {
+            return std::string(cleared) +
+                   "    realize m: {float32} in Tile over [0, +32]\n"
+                   "    gpu_warp for u in [0, +2) of m u:\n"
+                   "        for r in [0, +16) of m r: m(u*16 + r) = 0.0\n"
+                   "    gpu_warp for " +
+                   warps + " of m v reduction:\n" +
+                   "        for q in [0, +16) of m q:\n"
+                   "            for p in [b*16, +16) of m p reduction:\n                " +
+                   update +
+                   "    gpu_warp for w in [0, +2) of g w:\n"
+                   "        for s in [0, +16) of g s: g(w*16 + s) = m(w*16 + s):float32\n";
+        };
+        std::string largest =
+            rows("m(v*16 + q) = max(m(v*16 + q):float32, f(p, v*16 + q):float32)\n");
+        CHECK(contains(refusal(share_tiles, largest),
+                       "the columns of a row are reduced within one warp, or warpgroup; the loop "
+                       "v of m has them in several"));
+        const auto by_rows = [](std::string text) {
+            return text.replace(text.find(" of m v reduction"), 17, " of m v");
+        };
+        const auto shared = [&](const std::string &text) {
+            return run(share_tiles, by_rows(text));
+        };
+        largest = shared(largest);
+        CAPTURE(largest);
+        // Four threads have a row, and each of them two rows.
+        CHECK(contains(largest, "realize m: {float32} in Tile over [0, +2]"));
+        CHECK(contains(largest, "m(row_by_8.1) = 0.0"));
+        CHECK(contains(largest, "m(row_by_8.2) = max(m(row_by_8.2), f(column_by_8.1 * 4 + "
+                                "row_by_8.2 * 2 + column.1))"));
+        CHECK(count_of(largest, "shuffle_lanes(") == 2);
+        CHECK(contains(largest, "bitwise_xor(lane.2 % 32, 2), 32)"));
+        CHECK(contains(largest, "bitwise_xor(lane.2 % 32, 1), 32)"));
+        // One of them stores it.
+        CHECK(contains(largest, "if lane.3 % 4 * 2 == 0"));
+
+        const std::string total =
+            shared(rows("m(v*16 + q) = m(v*16 + q):float32 + f(p, v*16 + q):float32\n"));
+        CAPTURE(total);
+        CHECK(contains(total, "realize part_of_row: {float32} in Register over [0, +2]"));
+        CHECK(count_of(total, "shuffle_lanes(") == 2);
+        const std::string other =
+            rows("m(v*16 + q) = f(p, v*16 + q):float32 - m(v*16 + q):float32\n");
+        CHECK(contains(refusal(share_tiles, by_rows(other)),
+                       "the columns of a row are reduced to one value of m by an update that is a "
+                       "sum, a product, a minimum or a maximum; it is f("));
     }
     TEST_CASE("threads that would update one element at once are refused, unless atomically") {
         const auto reduced = [](const char *update) {

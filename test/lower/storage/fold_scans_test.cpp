@@ -84,4 +84,22 @@ TEST_SUITE("fold_scans") {
         loop.read = "r", loop.also = "o(1) = m(0)\n";
         CHECK(loop.refusal().find("read or computed in several places") != std::string::npos);
     }
+    TEST_CASE("registers of threads have no computed places: points move down") {
+        Loop loop;
+        std::string text = loop.before();
+        text.replace(text.find("realize m: {int32} over"), 23, "realize m: {int32} in Tile over");
+        const std::string after = run(fold_scans, text);
+        CAPTURE(after);
+        const auto has = [&](const std::string &part) {
+            CAPTURE(part);
+            CHECK(after.find(part) != std::string::npos);
+        };
+        has("in Tile over [0, +2 folded]");
+        has("if r > 0:");
+        has("m(0) = m(1)");
+        has("unrolled for slot in [0, +2)");
+        has("m(slot) = 0");
+        has("m(1) = m(0) + j");
+        has("o(0) = m(1) + m(0)");
+    }
 }
