@@ -77,7 +77,7 @@ int64_t StatementRun::swizzle_of_map(Word handle) const {
 }
 
 // Checks the places that the machine accesses by itself. Returns these places, and behind them, of
-// a copy of a box, its barrier and its map.
+// a copy of a box, its barrier, its map, and the blocks that it is for.
 Tape &StatementRun::places_of(const MachineOp &s) {
     const auto [known, is_new] = shared.placed_accesses.try_emplace(&s);
     if (is_new) known->second = accesses_of(s);
@@ -88,6 +88,7 @@ Tape &StatementRun::places_of(const MachineOp &s) {
         if (s.op == MachineOpKind::copy_tile) {
             all.push_back(s.operands.at(1));
             if (s.operands.size() > 2) all.push_back(s.operands[2]);
+            if (s.operands.size() > 3) all.push_back(s.operands[3]);
         }
         return all;
     });
@@ -100,7 +101,7 @@ Tape &StatementRun::places_of(const MachineOp &s) {
             throw RuntimeError(str("a misaligned access: ", access.what, " of ", buffer,
                                    " at byte ", at, ", which is no multiple of ",
                                    access.aligned_to));
-        if (!m.holds(at, access.bytes))
+        if (!memory(buffer).holds(at, access.bytes))  // it may be the device's
             throw RuntimeError(str("out of bounds: ", access.what, " of ", buffer, " at byte ", at,
                                    ", and it has no ", access.bytes, " bytes there"));
     }
@@ -121,10 +122,18 @@ void StatementRun::run_machine_op(const MachineOp &s) {
         break;
     case MachineOpKind::copy_tile: {
         const size_t after_places = shared.placed_accesses[&s].size();
-        CopyBarrier &barrier = copy_barrier(places.result(after_places).word());
-        if (barrier.pending.empty())
+        const Word barrier = places.result(after_places).word();
+        const std::vector<size_t> blocks =
+            blocks_of(s.operands.size() > 3 ? places.result(after_places + 2).word() : 0);
+        for (size_t rank : blocks) {
+            const Symbol buffer = placed_element(s.operands[0])->buffer;
+            CopyBarrier &there = barrier_of(rank, s.operands[1], barrier);
+            frame.copied_to.emplace_back(frame.cluster->blocks[rank].memories.at(buffer), &there);
+        }
+        if (blocks.empty()) frame.copied_to.emplace_back(nullptr, &copy_barrier(barrier));
+        if (blocks.empty() && !frame.copied_to[0].second->expected_bytes)
             throw RuntimeError("a copy for a barrier that expects nothing");
-        frame.recorded = &barrier.pending.back();
+        frame.recorded = &frame.copied_to[0].second->pending;
         frame.box_swizzle =
             s.operands.size() > 2 ? swizzle_of_map(places.result(after_places + 1).word()) : 0;
         break;
@@ -132,6 +141,7 @@ void StatementRun::run_machine_op(const MachineOp &s) {
     }
     run(s.body);
     frame.recorded = nullptr;
+    frame.copied_to.clear();
     frame.box_swizzle.reset();
 }
 
@@ -139,8 +149,44 @@ void StatementRun::run_machine_op(const MachineOp &s) {
 void StatementRun::record(const MemoryRef &memory, int64_t element, Word word, uint8_t poison) {
     const int64_t index = frame.box_swizzle ? memory->place_of(element, *frame.box_swizzle)
                                             : memory->place_of(element);
+    for (const auto &[of_block, barrier] : frame.copied_to) {
+        const MemoryRef &there = of_block ? of_block : memory;
+        there->begin_copy(index, accessor());
+        barrier->pending.push_back({there, index, word, poison});
+        barrier->copied_bytes += there->type.bytes();
+    }
+    if (!frame.copied_to.empty()) return;
     memory->begin_copy(index, accessor());
     frame.recorded->push_back({memory, index, word, poison});
+}
+
+// The numbers of the blocks of the cluster that these bits stand for.
+std::vector<size_t> StatementRun::blocks_of(Word bits) const {
+    std::vector<size_t> all;
+    if (bits == 0) return all;
+    if (!frame.cluster) throw RuntimeError("blocks of a cluster are named where there is none");
+    for (size_t i = 0; i < 64; i++)
+        if (bits >> i & 1) all.push_back(i);
+    const size_t count = frame.cluster->blocks.size();
+    if (all.back() >= count)
+        throw RuntimeError(str("block ", all.back(), " is named in a cluster of ", count));
+    return all;
+}
+
+// The barrier of another block at the place that this block's has.
+CopyBarrier &StatementRun::barrier_of(size_t rank, const Expr &place, Word here) {
+    const BlockCluster::Block &block = frame.cluster->blocks[rank];
+    const Symbol buffer = placed_element(place)->buffer;
+    const auto there = block.memories.find(buffer);
+    if (!block.threads || there == block.memories.end())
+        throw RuntimeError(str("block ", rank,
+                               " of a cluster has not begun yet, or has ended, where another one "
+                               "uses its barrier"));
+    const Word at = here - Word(uintptr_t(memory(buffer).address(0)));
+    const auto found = block.threads->barriers.find(Word(uintptr_t(there->second->address(0))) + at);
+    if (found == block.threads->barriers.end())
+        throw RuntimeError("a barrier is used that nobody has initialized");
+    return found->second;
 }
 
 CopyBarrier &StatementRun::copy_barrier(Word place) {
@@ -163,28 +209,35 @@ void StatementRun::wait_for_copies(size_t but) {
 
 void StatementRun::wait_for_phase(CopyBarrier &barrier, bool is_odd) {
     const auto is_over = [&] { return barrier.phases % 2 != int64_t(is_odd); };
-    const auto has_copies = [&] { return !barrier.pending.empty(); };
+    const auto has_copies = [&] { return barrier.expected_bytes == barrier.copied_bytes; };
     shared.coroutines.wait_until([&] { return is_over() || has_copies(); },
                                  "a copy that nobody has begun, or threads that do not arrive");
     if (is_over()) {
         // All that others have done before they arrived is done.
-        if (barrier.warps_arrive) frame.task = new_phase_of_thread();
+        if (barrier.blocks_arrive) {
+            frame.task = shared.tasks.new_task(frame.cluster->all.task, shared.tasks.new_loop());
+        } else if (barrier.warps_arrive) {
+            frame.task = new_phase_of_thread();
+        }
         return;
     }
-    for (const PendingStore &s : barrier.pending.front())
-        s.memory->end_copy(s.index, s.word, s.poison);
-    barrier.pending.pop_front();
+    for (const PendingStore &s : barrier.pending) s.memory->end_copy(s.index, s.word, s.poison);
+    barrier.pending.clear();
+    barrier.copied_bytes = 0;
+    barrier.expected_bytes.reset();
     barrier.phases++;
 }
 
 // The threads of a warp arrive together. Others go on at once, so that they overwrite what this one
 // still reads.
-void StatementRun::arrive(CopyBarrier &barrier) {
+void StatementRun::arrive(const std::vector<CopyBarrier *> &barriers) {
     constexpr int64_t warp = 32;
-    barrier.warps_arrive = true;
-    if (++barrier.arrived == warp * barrier.arrivals) {
-        barrier.arrived = 0;
-        barrier.phases++;
+    for (CopyBarrier *barrier : barriers) {
+        barrier->warps_arrive = true;
+        barrier->blocks_arrive |= barriers.size() > 1;
+        if (++barrier->arrived < warp * barrier->arrivals) continue;
+        barrier->arrived = 0;
+        barrier->phases++;
     }
     bool was_asked = false;
     shared.coroutines.wait_until([&] { return std::exchange(was_asked, true); }, "nothing");
@@ -196,10 +249,10 @@ int StatementRun::new_phase_of_thread() {
 }
 
 // Begins a phase of copies that the barrier waits for.
-void StatementRun::expect_copies(CopyBarrier &barrier) {
-    if (!barrier.pending.empty())
+void StatementRun::expect_copies(CopyBarrier &barrier, int64_t bytes) {
+    if (barrier.expected_bytes)
         throw RuntimeError("a barrier expects copies, and those before have not been waited for");
-    barrier.pending.emplace_back();
+    barrier.expected_bytes = bytes;
 }
 
 // Returns false if it is none.
@@ -217,14 +270,23 @@ bool StatementRun::asynchronous_intrinsic(const IntrinsicCall &node, Operands op
             throw RuntimeError("a barrier is initialized twice");
         if (operands.size() > 1) copy_barrier(operands[0]->word()).arrivals = operands[1]->as_int();
         break;
-    case Intrinsic::barrier_expect: expect_copies(copy_barrier(operands[0]->word())); break;
-    case Intrinsic::barrier_arrive: arrive(copy_barrier(operands[0]->word())); break;
+    case Intrinsic::barrier_expect:
+        expect_copies(copy_barrier(operands[0]->word()), operands[1]->as_int());
+        break;
+    case Intrinsic::barrier_arrive: {
+        std::vector<CopyBarrier *> all;
+        for (size_t rank : blocks_of(operands.size() > 1 ? operands[1]->word() : 0))
+            all.push_back(&barrier_of(rank, node.args[0], operands[0]->word()));
+        if (all.empty()) all.push_back(&copy_barrier(operands[0]->word()));
+        arrive(all);
+        break;
+    }
     case Intrinsic::barrier_wait:
         wait_for_phase(copy_barrier(operands[0]->word()), operands[1]->as_int() != 0);
         break;
     case Intrinsic::barrier_end: {
         const CopyBarrier &barrier = copy_barrier(operands[0]->word());
-        if (!barrier.pending.empty()) throw RuntimeError("nobody has waited for a copy");
+        if (barrier.expected_bytes) throw RuntimeError("nobody has waited for a copy");
         frame.block->barriers.erase(operands[0]->word());
         break;
     }

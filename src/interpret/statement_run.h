@@ -38,8 +38,12 @@ struct CopyBarrier {
     int64_t arrivals = 1;               // of a phase: expectations, and whole warps
     int64_t arrived = 0;                // threads of warps, since the last phase has ended
     bool warps_arrive = false;          // and not only who expects copies
+    bool blocks_arrive = false;         // others of the cluster
     int64_t phases = 0;                 // that have ended
-    std::deque<PendingStores> pending;  // of the phases that have begun
+    // What is copied until the phase that goes on ends, how many bytes that is, and is to be.
+    PendingStores pending;
+    int64_t copied_bytes = 0;
+    std::optional<int64_t> expected_bytes;
 };
 
 // Threads of a kernel that meet at barriers.
@@ -71,6 +75,7 @@ struct BlockCluster {
     ThreadTeam all;
     std::vector<ThreadBlock *> running;  // blocks with threads
     struct Block {
+        ThreadBlock *threads = nullptr;  // while they run
         std::unordered_map<Symbol, MemoryRef> memories;
         std::unordered_set<Symbol> read_by_others;  // since the blocks met
     };
@@ -92,6 +97,8 @@ struct Frame {
     size_t row = 0;                      // of the threads that differ in x alone
     std::deque<PendingStores> copies;    // that it has begun, in groups; the last one is open
     PendingStores *recorded = nullptr;   // what stores go to, instead of memory
+    // The blocks of a cluster that a copy of a box goes to, and their barriers.
+    std::vector<std::pair<MemoryRef, CopyBarrier *>> copied_to;
     std::optional<int64_t> box_swizzle;  // of the copy of a box that is recorded
     // Sums of asynchronous tensor operations that it has not waited for, oldest first.
     std::deque<PendingStores> sums;
@@ -181,8 +188,10 @@ private:
     ThreadTeam &own_block();
     ThreadTeam &own_row();
     void meet_in_role(const ir::IntrinsicCall &barrier, int64_t number, int64_t threads);
-    void arrive(CopyBarrier &barrier);
-    void expect_copies(CopyBarrier &barrier);
+    void arrive(const std::vector<CopyBarrier *> &barriers);
+    void expect_copies(CopyBarrier &barrier, int64_t bytes);
+    std::vector<size_t> blocks_of(Word bits) const;
+    CopyBarrier &barrier_of(size_t rank, const ir::Expr &place, Word here);
     int new_phase_of_thread();
     void begin_task();
     void run_acquire(const ir::Acquire &s);
