@@ -180,6 +180,9 @@ template<typename C> void define_gpu_directives(nb::class_<C> &c) {
             "producer_registers"_a = 0, "consumer_registers"_a = 0, same,
             docs::gpu::warp_specialize)
         .def(
+            "ping_pong", [](C &s) -> C & { return s.ping_pong(here()); }, same,
+            docs::gpu::ping_pong)
+        .def(
             "tensorize",
             [](C &s, nb::args loops, const TensorInstruction &instruction) -> C & {
                 if (loops.size() == 1 && nb::isinstance<Mapping>(loops[0]))

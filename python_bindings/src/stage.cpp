@@ -16,6 +16,7 @@ void bind_stage(nb::module_ &m) {
     m.def(
         "grouped", [](const ExprLike &rows) { return grouped(rows.get()); }, "rows"_a,
         docs::stage::grouped);
+    m.def("hilbert", &hilbert, docs::stage::hilbert);
     nb::class_<Stage> c(m, "Stage", docs::stage::class_);
     c.def("name", &Stage::name, docs::stage::name)
         .def(
@@ -33,6 +34,12 @@ void bind_stage(nb::module_ &m) {
                 return s.rfactor(pairs, at);
             },
             "preserved"_a, "var"_a = nb::none(), docs::stage::rfactor)
+        .def(
+            "split_k",
+            [](Stage &s, const RVar &r, const Var &part, const ExprLike &parts) {
+                return s.split_k(r, part, parts, here());
+            },
+            "rvar"_a, "part"_a, "parts"_a, docs::stage::split_k)
         .def(
             "copy_input",
             [](Stage &s, nb::handle buffer) { return s.copy_input(to_fetched(buffer), here()); },

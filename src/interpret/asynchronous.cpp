@@ -66,7 +66,7 @@ const TensorMap &StatementRun::map_of(Word handle) const {
 }
 
 // Checks the places that the machine accesses by itself. Returns these places, and behind them, of
-// a copy of a box, its barrier, its map and its coordinates.
+// a copy of a box, its barrier, its map, the blocks that it is for, and its coordinates.
 Tape &StatementRun::places_of(const MachineOp &s) {
     const auto [known, is_new] = shared.placed_accesses.try_emplace(&s);
     if (is_new) known->second = accesses_of(s);
@@ -88,7 +88,7 @@ Tape &StatementRun::places_of(const MachineOp &s) {
             throw RuntimeError(str("a misaligned access: ", access.what, " of ", buffer,
                                    " at byte ", at, ", which is no multiple of ",
                                    access.aligned_to));
-        if (!m.holds(at, access.bytes))
+        if (!memory(buffer).holds(at, access.bytes))  // it may be the device's
             throw RuntimeError(str("out of bounds: ", access.what, " of ", buffer, " at byte ", at,
                                    ", and it has no ", access.bytes, " bytes there"));
     }
@@ -113,32 +113,53 @@ void StatementRun::run_machine_op(const MachineOp &s) {
     frame.recorded = nullptr;
 }
 
-// A box brings all of its bytes, also those that are outside of what is copied.
+// A box brings all of its bytes, also those that are outside of what is copied; to each of the
+// blocks of a cluster that it is for.
 void StatementRun::run_copy_tile(const MachineOp &s, const Tape &places) {
+    constexpr size_t map = 2, blocks = 3, first_coordinate = 4;  // among the operands
     const size_t count = s.operands.size();
-    CopyBarrier &barrier = copy_barrier(places.result(1).word());
-    if (barrier.pending.empty()) throw RuntimeError("a copy for a barrier that expects nothing");
-    CopyPhase &phase = barrier.pending.back();
+    const Word barrier = places.result(1).word();
+    const std::vector<size_t> ranks =
+        blocks_of(count > blocks ? places.result(blocks).word() : 0);
+    if (ranks.empty() && !copy_barrier(barrier).copies.expected)
+        throw RuntimeError("a copy for a barrier that expects nothing");
     PendingStores stores;
     frame.recorded = &stores;
     frame.box_swizzle = 0;
-    if (count > 2) frame.box_swizzle = map_of(places.result(2).word()).swizzle;
+    if (count > map) frame.box_swizzle = map_of(places.result(map).word()).swizzle;
     run(s.body);
     frame.recorded = nullptr;
     frame.box_swizzle.reset();
-    if (count > 2) {
+    const Symbol buffer = placed_element(s.operands[0])->buffer;
+    if (count > map) {
         std::vector<int64_t> at;
-        for (size_t i = 3; i < count; i++) at.push_back(places.result(i).as_int());
-        const MemoryRef &to = frame.memories.at(placed_element(s.operands[0])->buffer);
+        for (size_t i = first_coordinate; i < count; i++) at.push_back(places.result(i).as_int());
+        const MemoryRef &to = frame.memories.at(buffer);
         const auto byte = int64_t(places.result(0).word() - Word(uintptr_t(to->address(0))));
         stores =
-            copy_box(map_of(places.result(2).word()), at, {to, byte / to->type.bytes()}, stores);
+            copy_box(map_of(places.result(map).word()), at, {to, byte / to->type.bytes()}, stores);
     }
-    for (const PendingStore &store : stores) phase.begun += store.memory->type.bytes();
-    if (phase.begun > phase.expected)
-        throw RuntimeError(str("copies bring ", phase.begun, " bytes, and their barrier expects ",
-                               phase.expected));
-    phase.stores.insert(phase.stores.end(), stores.begin(), stores.end());
+    if (ranks.empty()) add_copies(copy_barrier(barrier), stores);
+    for (size_t rank : ranks) {
+        for (PendingStore &store : stores) {
+            store.memory = frame.cluster->blocks[rank].memories.at(buffer);
+            store.memory->begin_copy(store.index, accessor());
+        }
+        add_copies(barrier_of(rank, s.operands[1], barrier), stores);
+    }
+}
+
+void StatementRun::add_copies(CopyBarrier &barrier, const PendingStores &stores) {
+    CopyPhase &copies = barrier.copies;
+    for (const PendingStore &store : stores) copies.begun += store.memory->type.bytes();
+    check_bytes(copies);
+    copies.stores.insert(copies.stores.end(), stores.begin(), stores.end());
+}
+
+void StatementRun::check_bytes(const CopyPhase &copies) {
+    if (copies.expected && copies.begun > *copies.expected)
+        throw RuntimeError(str("copies bring ", copies.begun, " bytes, and their barrier expects ",
+                               *copies.expected));
 }
 
 // The elements of a box are where the swizzle of its map has them.
@@ -147,6 +168,35 @@ void StatementRun::record(const MemoryRef &memory, int64_t element, Word word, u
                                             : memory->place_of(element);
     memory->begin_copy(index, accessor());
     frame.recorded->push_back({memory, index, word, poison});
+}
+
+// The numbers of the blocks of the cluster that these bits stand for.
+std::vector<size_t> StatementRun::blocks_of(Word bits) const {
+    std::vector<size_t> all;
+    if (bits == 0) return all;
+    if (!frame.cluster) throw RuntimeError("blocks of a cluster are named where there is none");
+    for (size_t i = 0; i < 64; i++)
+        if (bits >> i & 1) all.push_back(i);
+    const size_t count = frame.cluster->blocks.size();
+    if (all.back() >= count)
+        throw RuntimeError(str("block ", all.back(), " is named in a cluster of ", count));
+    return all;
+}
+
+// The barrier of another block at the place that this block's has.
+CopyBarrier &StatementRun::barrier_of(size_t rank, const Expr &place, Word here) {
+    const BlockCluster::Block &block = frame.cluster->blocks[rank];
+    const Symbol buffer = placed_element(place)->buffer;
+    const auto there = block.memories.find(buffer);
+    if (!block.threads || there == block.memories.end())
+        throw RuntimeError(str("block ", rank,
+                               " of a cluster has not begun yet, or has ended, where another one "
+                               "uses its barrier"));
+    const Word at = here - Word(uintptr_t(memory(buffer).address(0)));
+    const auto found = block.threads->barriers.find(Word(uintptr_t(there->second->address(0))) + at);
+    if (found == block.threads->barriers.end())
+        throw RuntimeError("a barrier is used that nobody has initialized");
+    return found->second;
 }
 
 CopyBarrier &StatementRun::copy_barrier(Word place) {
@@ -171,32 +221,35 @@ void StatementRun::wait_for_copies(size_t but) {
 
 void StatementRun::wait_for_phase(CopyBarrier &barrier, bool is_odd) {
     const auto is_over = [&] { return barrier.phases % 2 != int64_t(is_odd); };
-    const auto has_copies = [&] {
-        return !barrier.pending.empty() &&
-               barrier.pending.front().begun == barrier.pending.front().expected;
-    };
+    const auto has_copies = [&] { return barrier.copies.is_complete(); };
     shared.coroutines.wait_until([&] { return is_over() || has_copies(); },
                                  "a copy that nobody has begun, bytes that a barrier expects and "
                                  "no copy brings, or threads that do not arrive");
     if (is_over()) {
         // All that others have done before they arrived is done.
-        if (barrier.warps_arrive) frame.task = new_phase_of_thread();
+        if (barrier.blocks_arrive) {
+            frame.task = shared.tasks.new_task(frame.cluster->all.task, shared.tasks.new_loop());
+        } else if (barrier.warps_arrive) {
+            frame.task = new_phase_of_thread();
+        }
         return;
     }
-    for (const PendingStore &s : barrier.pending.front().stores)
+    for (const PendingStore &s : barrier.copies.stores)
         s.memory->end_copy(s.index, s.word, s.poison);
-    barrier.pending.pop_front();
+    barrier.copies = {};
     barrier.phases++;
 }
 
 // The threads of a warp arrive together. Others go on at once, so that they overwrite what this one
 // still reads.
-void StatementRun::arrive(CopyBarrier &barrier) {
+void StatementRun::arrive(const std::vector<CopyBarrier *> &barriers) {
     constexpr int64_t warp = 32;
-    barrier.warps_arrive = true;
-    if (++barrier.arrived == warp * barrier.arrivals) {
-        barrier.arrived = 0;
-        barrier.phases++;
+    for (CopyBarrier *barrier : barriers) {
+        barrier->warps_arrive = true;
+        barrier->blocks_arrive |= barriers.size() > 1;
+        if (++barrier->arrived < warp * barrier->arrivals) continue;
+        barrier->arrived = 0;
+        barrier->phases++;
     }
     bool was_asked = false;
     shared.coroutines.wait_until([&] { return std::exchange(was_asked, true); }, "nothing");
@@ -209,9 +262,10 @@ int StatementRun::new_phase_of_thread() {
 
 // Begins a phase of copies that the barrier waits for.
 void StatementRun::expect_copies(CopyBarrier &barrier, int64_t bytes) {
-    if (!barrier.pending.empty())
+    if (barrier.copies.expected)
         throw RuntimeError("a barrier expects copies, and those before have not been waited for");
-    barrier.pending.push_back({bytes, 0, {}});
+    barrier.copies.expected = bytes;
+    check_bytes(barrier.copies);
 }
 
 // Other units of the machine see what a thread has written after a fence of this thread.
@@ -247,13 +301,20 @@ bool StatementRun::asynchronous_intrinsic(const IntrinsicCall &node, Operands op
     case Intrinsic::barrier_expect:
         expect_copies(copy_barrier(operands[0]->word()), operands[1]->as_int());
         break;
-    case Intrinsic::barrier_arrive: arrive(copy_barrier(operands[0]->word())); break;
+    case Intrinsic::barrier_arrive: {
+        std::vector<CopyBarrier *> all;
+        for (size_t rank : blocks_of(operands.size() > 1 ? operands[1]->word() : 0))
+            all.push_back(&barrier_of(rank, node.args[0], operands[0]->word()));
+        if (all.empty()) all.push_back(&copy_barrier(operands[0]->word()));
+        arrive(all);
+        break;
+    }
     case Intrinsic::barrier_wait:
         wait_for_phase(copy_barrier(operands[0]->word()), operands[1]->as_int() != 0);
         break;
     case Intrinsic::barrier_end: {
         const CopyBarrier &barrier = copy_barrier(operands[0]->word());
-        if (!barrier.pending.empty()) throw RuntimeError("nobody has waited for a copy");
+        if (!barrier.copies.is_empty()) throw RuntimeError("nobody has waited for a copy");
         frame.block->barriers.erase(operands[0]->word());
         break;
     }

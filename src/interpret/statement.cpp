@@ -224,6 +224,7 @@ void StatementRun::run_threads(const For &outermost) {
     block.all.task = frame.task;
     block.all.phase = shared.tasks.new_loop();
     if (frame.cluster) frame.cluster->running.push_back(&block);
+    if (frame.cluster) frame.cluster->blocks[frame.rank].threads = &block;
     block.shape = shape;
     block.has_rows = has_rows(Stmt(&outermost));
     const auto [known, is_new] = shared.have_machine_readers.try_emplace(&outermost);
@@ -247,6 +248,7 @@ void StatementRun::run_threads(const For &outermost) {
     }
     shared.coroutines.run_all(threads);
     if (frame.cluster) std::erase(frame.cluster->running, &block);
+    if (frame.cluster) frame.cluster->blocks[frame.rank].threads = nullptr;
 }
 
 // The iteration of a loop over threads that is this thread's.

@@ -40,19 +40,25 @@ struct PendingSums {
     std::shared_ptr<MachineReads> reads;
 };
 
-// Copies that a barrier waits for: how many bytes it expects, and how many are on their way.
+// Copies that a barrier waits for: how many bytes it expects, and how many are on their way, which
+// may be begun before, by another block of the cluster.
 struct CopyPhase {
-    int64_t expected = 0, begun = 0;  // bytes
-    PendingStores stores;
+    std::optional<int64_t> expected = {};  // bytes, as the next one
+    int64_t begun = 0;
+    PendingStores stores = {};
+
+    bool is_empty() const { return !expected && stores.empty(); }
+    bool is_complete() const { return expected == begun; }
 };
 
 // A barrier that waits for arrivals, and for what copies.
 struct CopyBarrier {
-    int64_t arrivals = 1;           // of a phase: expectations, and whole warps
-    int64_t arrived = 0;            // threads of warps, since the last phase has ended
-    bool warps_arrive = false;      // and not only who expects copies
-    int64_t phases = 0;             // that have ended
-    std::deque<CopyPhase> pending;  // that have begun
+    int64_t arrivals = 1;        // of a phase: expectations, and whole warps
+    int64_t arrived = 0;         // threads of warps, since the last phase has ended
+    bool warps_arrive = false;   // and not only who expects copies
+    bool blocks_arrive = false;  // others of the cluster
+    int64_t phases = 0;          // that have ended
+    CopyPhase copies;            // of the phase that goes on
 };
 
 // Threads of a kernel that meet at barriers.
@@ -85,6 +91,7 @@ struct BlockCluster {
     ThreadTeam all;
     std::vector<ThreadBlock *> running;  // blocks with threads
     struct Block {
+        ThreadBlock *threads = nullptr;  // while they run
         std::unordered_map<Symbol, MemoryRef> memories;
         std::unordered_set<Symbol> read_by_others;  // since the blocks met
     };
@@ -198,8 +205,12 @@ private:
     ThreadTeam &own_block();
     ThreadTeam &own_row();
     void meet_in_role(const ir::IntrinsicCall &barrier, int64_t number, int64_t threads);
-    void arrive(CopyBarrier &barrier);
+    void arrive(const std::vector<CopyBarrier *> &barriers);
     void expect_copies(CopyBarrier &barrier, int64_t bytes);
+    static void add_copies(CopyBarrier &barrier, const PendingStores &stores);
+    static void check_bytes(const CopyPhase &copies);
+    std::vector<size_t> blocks_of(Word bits) const;
+    CopyBarrier &barrier_of(size_t rank, const ir::Expr &place, Word here);
     int new_phase_of_thread();
     void begin_task();
     void run_acquire(const ir::Acquire &s);

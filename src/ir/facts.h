@@ -27,14 +27,17 @@ struct WarpRoles {
     int producers = 0;  // a warp or a warpgroup; 0: there are no roles
     // Registers of each thread of a role; 0: as many as the threads of one kernel have.
     int producer_registers = 0, consumer_registers = 0;
+    // Consumers are twice as many as a tile needs, and each half takes every other tile: one half
+    // stores while the instructions of the other run.
+    bool ping_pong = false;
     Location written;
     bool any() const { return producers > 0; }
     friend bool operator==(const WarpRoles &a, const WarpRoles &b) {
         return a.producers == b.producers && a.producer_registers == b.producer_registers &&
-               a.consumer_registers == b.consumer_registers;
+               a.consumer_registers == b.consumer_registers && a.ping_pong == b.ping_pong;
     }
     using Fields = FieldList<&WarpRoles::producers, &WarpRoles::producer_registers,
-                             &WarpRoles::consumer_registers>;
+                             &WarpRoles::consumer_registers, &WarpRoles::ping_pong>;
 };
 
 // Identifies the user's loop that a loop is: the one over `var` of a stage of `func`.
@@ -44,17 +47,19 @@ struct LoopOrigin {
     bool is_reduction = false;  // its iterations may work on one element of the function
     Symbol instruction;         // that runs the iterations of a tensorized loop; else undefined
     Location kind_written;
-    // For loops over blocks: how many rows a group has in which blocks are begun, and how many
-    // blocks run on each multiprocessor in place of all. 0: in the order of the loops, as many as
-    // there are.
+    // For loops over blocks or clusters: how many rows a group has in which they are begun, and how
+    // many blocks run on each multiprocessor in place of all. 0: in the order of the loops, as many
+    // as there are.
     int block_group = 0, blocks_per_processor = 0;
+    bool is_along_hilbert_curve = false;  // the order in which blocks or clusters are begun
     int resident_blocks = 0;  // that have room on a multiprocessor at least; 0: nobody says
     WarpRoles roles;          // of a kernel, on its loops over blocks
     bool known() const { return func.defined(); }
     using Fields = FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
                              &LoopOrigin::is_reduction, &LoopOrigin::instruction,
                              &LoopOrigin::block_group, &LoopOrigin::blocks_per_processor,
-                             &LoopOrigin::resident_blocks, &LoopOrigin::roles>;
+                             &LoopOrigin::is_along_hilbert_curve, &LoopOrigin::resident_blocks,
+                             &LoopOrigin::roles>;
 };
 
 // The buffers whose elements the body of a loop reads and writes past the caches. A loop without an

@@ -105,6 +105,8 @@ namespace tessera::ir {
     X(gpu_is_producer, 0, false)   /* bool: whether this thread has the role that copies ahead for \
                                       the others (WarpRoles); before the threads of a kernel are  \
                                       one nest of loops */                                         \
+    X(gpu_consumer_group, 0, false) /* int32: which of two groups of consumers this thread is of  \
+                                      (WarpRoles::ping_pong); likewise before they are one nest */ \
     X(gpu_set_registers, 2, false) /* int32: how many registers each thread of this warpgroup has \
                                       from here on; whether they are more than before */           \
     X(shuffle_lanes, 3, false)     /* value, lane, number of the lanes of a row: the value that    \
@@ -123,8 +125,10 @@ namespace tessera::ir {
     X(barrier_init, -1, false)     /* int32: of the barrier (an element in the memory of the       \
                                       block) at this place: a phase waits for so many arrivals (1, \
                                       if nothing is said), and the bytes that they expect */       \
-    X(barrier_arrive, 1, false)    /* int32: place of a barrier: a warp arrives, which is one      \
-                                      arrival, when all its threads have come here */              \
+    X(barrier_arrive, -1, false)   /* int32: place of a barrier: a warp arrives, which is one      \
+                                      arrival, when all its threads have come here; the blocks of  \
+                                      the cluster at whose barriers of this place it does, one bit \
+                                      each, or else this one */                                    \
     X(barrier_expect, 2, false)    /* int32: place of a barrier, bytes: arrives; the phase ends    \
                                       when so many have been copied (copy_tile) */                      \
     X(barrier_wait, 2, false)      /* int32: place of a barrier, whether the phase that is waited  \

@@ -50,9 +50,11 @@ LoopOrigin FactParser::origin() {
     o.is_reduction = accept("reduction");
     if (accept("instruction")) o.instruction = name();
     if (accept("grouped")) o.block_group = integer();
+    o.is_along_hilbert_curve = accept("hilbert");
     if (accept("persistent")) o.blocks_per_processor = integer();
     if (accept("resident")) o.resident_blocks = integer();
     if (accept("producers")) o.roles.producers = integer();
+    o.roles.ping_pong = o.roles.any() && accept("ping_pong");
     if (o.roles.any() && accept("registers")) {
         o.roles.producer_registers = integer();
         expect("and");

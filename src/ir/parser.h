@@ -30,8 +30,9 @@
 //                   (`if c`)?
 //             | `hoist f` (`copies expr`)?
 //     origin  : `of f x` (`update 0`)? `reduction`?     (the loop over x of an update of f)
-//                   (`grouped 16`)? (`persistent 1`)? (`resident 2`)?
-//                   (`producers 128` (`registers 40 and 232`)?)?   (a loop over blocks)
+//                   (`grouped 16`)? `hilbert`? (`persistent 1`)? (`resident 2`)?
+//                   (`producers 128` `ping_pong`? (`registers 40 and 232`)?)?
+//                                                 (a loop over blocks)
 //     streams : `streaming` `all`? (`loads b, ...`)? (`stores b, ...`)?
 //     produced: `in stages`? (`by "function"`)?
 //                   (`of [min, max` (`rounded` | `by 8`)? `mixed`? `], ...`)?

@@ -65,10 +65,12 @@ void FactPrinter::print_origin(const LoopOrigin &origin) {
         name(origin.instruction);
     }
     if (origin.block_group > 0) out << " grouped " << origin.block_group;
+    if (origin.is_along_hilbert_curve) out << " hilbert";
     if (origin.blocks_per_processor > 0) out << " persistent " << origin.blocks_per_processor;
     if (origin.resident_blocks > 0) out << " resident " << origin.resident_blocks;
     if (!origin.roles.any()) return;
     out << " producers " << origin.roles.producers;
+    if (origin.roles.ping_pong) out << " ping_pong";
     if (origin.roles.producer_registers == 0) return;
     out << " registers " << origin.roles.producer_registers << " and "
         << origin.roles.consumer_registers;

@@ -129,6 +129,7 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::gpu_warp_barrier:
     case Intrinsic::gpu_cluster_barrier:
     case Intrinsic::gpu_role_barrier:
+    case Intrinsic::gpu_consumer_group:
     case Intrinsic::gpu_set_registers:
     case Intrinsic::barrier_arrive:
     case Intrinsic::async_commit:

@@ -11,10 +11,13 @@ namespace tessera {
 
 // An order of the blocks of a kernel: see gpu_order.
 struct GPUOrder {
-    Expr rows;
+    Expr rows;  // of a group; undefined: along a Hilbert curve
 };
 // In groups of so many rows of blocks, column by column in each group.
 inline GPUOrder grouped(const Expr &rows) { return {rows}; }
+// Along a Hilbert curve: blocks that follow one another are neighbours in a row or a column, at any
+// scale. Where there are more rows than columns, or the reverse, squares follow one another.
+inline GPUOrder hilbert() { return {}; }
 
 namespace detail {
 
@@ -125,7 +128,7 @@ public:
         detail::tensorize(self().scheduled(at), mapping, instruction, at);
         return self();
     }
-    // The order in which the blocks of two loops are begun: gpu_order(grouped(16)).
+    // The order in which the blocks (or clusters) of two loops are begun: gpu_order(grouped(16)).
     Self &gpu_order(const GPUOrder &order, Location at = Here::current()) {
         program::apply(self().scheduled(at), program::GroupBlocks{order.rows}, at);
         return self();
@@ -153,6 +156,13 @@ public:
                           Location at = Here::current()) {
         program::apply(self().scheduled(at),
                        program::WarpSpecialize{producer_registers, consumer_registers}, at);
+        return self();
+    }
+    // Two groups of consumers, each of as many warps as the loops over warps say, take the tiles of
+    // a block in turns: one computes the epilogue of a tile while the tensor cores work on the
+    // other's. For warp_specialize() with persistent().
+    Self &ping_pong(Location at = Here::current()) {
+        program::apply(self().scheduled(at), program::PingPong{}, at);
         return self();
     }
     // A block of one thread around all loops of the stage: for what is small, and whose data is to

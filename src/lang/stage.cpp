@@ -1,4 +1,5 @@
 #include "lang/stage.h"
+#include "ir/printer.h"
 #include "lang/func.h"
 #include "lang/image_param.h"
 #include "program/apply_checks.h"
@@ -190,6 +191,24 @@ Func Stage::rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Location
 }
 
 Func Stage::rfactor(const RVar &r, const Var &v, Location at) { return rfactor({{r, v}}, at); }
+
+Func Stage::split_k(const RVar &r, const Var &part, const Expr &parts, Location at) {
+    const auto count = ir::as_const_int(parts);
+    if (!count || *count < 1)
+        throw CompileError(at, str("split_k: the number of parts is a positive constant, and not ",
+                                   parts));
+    const RVar of(Symbol::fresh(part.name()));
+    program::apply(ref, detail::split(r, r, of, parts, TailStrategy::Auto, at), at);
+    Func made = rfactor(of, part, at);
+    // Each part is computed as a whole.
+    const program::StageRef sums = program::stage_of(made.function(), 1);
+    std::vector<Symbol> loops;
+    for (const program::Loop &l : sums.definition().schedule.loops)
+        if (l.var != part.symbol() && l.var != program::outermost_loop()) loops.push_back(l.var);
+    loops.push_back(part.symbol());
+    program::apply(sums, program::Reorder{loops}, at);
+    return made;
+}
 
 Func Stage::copy_input(const Fetched &buffer, Location at) {
     return Func(program::copy_input(ref, buffer.name, at));

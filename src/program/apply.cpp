@@ -40,7 +40,7 @@ public:
         if (stage.function->dialect == Dialect::Halide) require_stored_once();
         schedule.stream_stores = true;
     }
-    void operator()(const GroupBlocks &d) { schedule.block_group = count(d.rows, "gpu_order"); }
+    void operator()(const GroupBlocks &d);
     void operator()(const PersistentBlocks &d) {
         schedule.blocks_per_processor = count(d.blocks, "persistent");
     }
@@ -48,6 +48,7 @@ public:
         schedule.resident_blocks = count(d.blocks, "gpu_resident_blocks");
     }
     void operator()(const WarpSpecialize &d);
+    void operator()(const PingPong &);
     void operator()(const Unscheduled &) {
         if (schedule.touched) refuse("unscheduled", str("stage ", stage.name, " has a schedule"));
     }
@@ -429,7 +430,23 @@ void StageApplier::operator()(const WarpSpecialize &d) {
                               "; warp_specialize(40, 232) is usual for two warpgroups of "
                               "consumers, and warp_specialize() leaves them as they are"));
     count(1, directive);  // refuses a stage without blocks
-    schedule.roles = {none ? warp : warpgroup, int(*of_producer), int(*of_consumer), at};
+    schedule.roles = {none ? warp : warpgroup, int(*of_producer), int(*of_consumer), false, at};
+}
+
+void StageApplier::operator()(const PingPong &) {
+    if (!schedule.roles.any() || schedule.blocks_per_processor == 0)
+        refuse("ping_pong", str("consumers take the tiles of one block in turns, and stage ",
+                                stage.name, " has ",
+                                schedule.roles.any() ? "a block for each tile; say persistent()"
+                                                     : "no roles; say warp_specialize()",
+                                " before"));
+    schedule.roles.ping_pong = true;
+}
+
+void StageApplier::operator()(const GroupBlocks &d) {
+    schedule.is_along_hilbert_curve = !d.rows.defined();
+    schedule.block_group = count(d.rows.defined() ? d.rows : Expr(1), "gpu_order");
+    if (schedule.is_along_hilbert_curve) schedule.block_group = 0;
 }
 
 void StageApplier::operator()(const StreamLoads &stream) {

@@ -310,6 +310,7 @@ std::string directive_name(const StageDirective &directive) {
             [](const PersistentBlocks &) -> std::string { return "persistent"; },
             [](const ResidentBlocks &) -> std::string { return "gpu_resident_blocks"; },
             [](const WarpSpecialize &) -> std::string { return "warp_specialize"; },
+            [](const PingPong &) -> std::string { return "ping_pong"; },
             [](const Unscheduled &) -> std::string { return "unscheduled"; },
             [](const Rfactor &) -> std::string { return "rfactor"; },
             [](const CopyInput &) -> std::string { return "copy_input"; },

@@ -56,6 +56,7 @@ TESSERA_DIRECTIVE_WORDS(PersistentBlocks, "persistent", {"persistent"})
 TESSERA_DIRECTIVE_WORDS(ResidentBlocks, "gpu_resident_blocks", {"gpu_resident_blocks"})
 TESSERA_DIRECTIVE_WORDS(WarpSpecialize, "warp_specialize", {"warp_specialize"},
                         {"consumer_registers"})
+TESSERA_DIRECTIVE_WORD(PingPong, "ping_pong")
 TESSERA_DIRECTIVE_WORD(Unscheduled, "unscheduled")
 TESSERA_DIRECTIVE_WORDS(Rfactor, "rfactor", {"rfactor"}, {"makes", Referred::Made})
 TESSERA_DIRECTIVE_WORDS(CopyInput, "copy_input", {"copy_input", Referred::Fetched},

@@ -304,7 +304,10 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
                 return str(loop(f, stage, t.var), is_python ? ", instruction=" : ", ", prefix,
                            "TensorInstruction", written);
             },
-            [&](const GroupBlocks &s) -> S { return str(prefix, "grouped(", expr(s.rows), ")"); },
+            [&](const GroupBlocks &s) -> S {
+                return s.rows.defined() ? str(prefix, "grouped(", expr(s.rows), ")")
+                                        : str(prefix, "hilbert()");
+            },
             [&](const AtomicDirective &s) -> S {
                 return s.override_associativity_test ? S(truth(true)) : S();
             },

@@ -67,8 +67,9 @@ struct StreamLoads {
     std::vector<Symbol> what;  // functions and images; empty: all
 };
 struct StreamStores {};
-// Blocks of a kernel are begun in groups of so many rows of blocks, column by column, so that those
-// that run at the same time read the same rows and columns of what they are computed from.
+// Blocks of a kernel, or clusters, are begun in groups of so many rows, column by column, so that
+// those that run at the same time read the same rows and columns of what they are computed from.
+// Undefined: along a Hilbert curve.
 struct GroupBlocks {
     Expr rows;
 };
@@ -85,6 +86,8 @@ struct ResidentBlocks {
 struct WarpSpecialize {
     Expr producer_registers, consumer_registers;
 };
+// Consumers of such a kernel are twice as many, and take tiles in turns.
+struct PingPong {};
 // The loops are meant as they are.
 struct Unscheduled {};
 
@@ -107,7 +110,7 @@ using StageDirective =
     std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, Tensorize, SetPartition,
                  PrefetchDirective, AtomicDirective, AllowRaceConditions, SpecializeDirective,
                  SpecializeFail, StreamLoads, StreamStores, GroupBlocks, PersistentBlocks,
-                 ResidentBlocks, WarpSpecialize, Unscheduled, Rfactor, CopyInput>;
+                 ResidentBlocks, WarpSpecialize, PingPong, Unscheduled, Rfactor, CopyInput>;
 
 // The function that the directive makes; undefined if it makes none.
 Symbol made_by(const StageDirective &directive);
@@ -207,6 +210,7 @@ struct StageSchedule {
     bool stream_stores = false, stream_all_loads = false;
     std::vector<Symbol> stream_loads;
     int block_group = 0, blocks_per_processor = 0;  // 0: the order of the loops; all at once
+    bool is_along_hilbert_curve = false;            // the order of blocks
     int resident_blocks = 0;                        // 0: as the compiler chooses
     ir::WarpRoles roles;                            // of the kernel's warps
     bool touched = false;                           // the user has said something about this stage
@@ -217,7 +221,7 @@ struct StageSchedule {
         return std::tuple(
             &S::transforms, &S::loops, &S::prefetches, &S::atomic, &S::override_associativity_test,
             &S::allow_race_conditions, &S::stream_stores, &S::stream_all_loads, &S::stream_loads,
-            &S::block_group, &S::blocks_per_processor, &S::resident_blocks, &S::roles);
+            &S::block_group, &S::blocks_per_processor, &S::is_along_hilbert_curve, &S::resident_blocks, &S::roles);
     }
 };
 

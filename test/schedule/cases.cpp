@@ -266,6 +266,21 @@ Pipeline clusters(bool scheduled) {
     return Pipeline(out);
 }
 
+// Consumers that take tiles in turns, along a curve, of sums in parts.
+Pipeline parts_of_sums(bool scheduled) {
+    ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+    Func product("product"), out("out");
+    Var part("part");
+    RDom k(0, 64, "k");
+    product(x, y) += cast<float>(a(k, y)) * cast<float>(b(x, k));
+    out(x, y) = product(x, y);
+    if (!scheduled) return Pipeline(out);
+    out.tile(x, y, xi, yi, 32, 32).gpu_blocks(x, y).gpu_order(hilbert());
+    out.persistent().warp_specialize(40, 232).ping_pong();
+    product.compute_root().update().split_k(k, part, 4).compute_root().update().parallel(part);
+    return Pipeline(out);
+}
+
 Pipeline tensor_cores(bool scheduled) {
     ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
     Func product("product"), out("out");
@@ -362,6 +377,7 @@ const std::vector<Case> &all() {
         {"several_outputs", several_outputs},
         {"copies", copies},
         {"tensor_cores", tensor_cores},
+        {"parts_of_sums", parts_of_sums},
         {"mappings", mappings},
         {"copied_buffers", copied_buffers},
         {"clusters", clusters},

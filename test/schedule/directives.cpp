@@ -279,6 +279,18 @@ Func rfactor(bool scheduled) {
     return f;
 }
 
+// `split_k(r, part, n)`, of an update that is associative: its iterations over r are dealt out to n
+// parts, which a Func of its own computes, one for each value of `part`; the update adds them up in
+// the order of their numbers. It is short for `split(r, r, of, n).rfactor(of, part)`.
+Func split_k(bool scheduled) {
+    Func f("f");
+    RDom r(0, 64, "r");
+    f(x) += x * r;
+    if (!scheduled) return f;
+    f.update().split_k(r, u, 4).compute_root().update().parallel(u);
+    return f;
+}
+
 // `atomic()`: iterations of an update may run at once though they write the same element: each is
 // one that cannot be interrupted.
 Func atomic(bool scheduled) {
@@ -338,14 +350,17 @@ Func gpu_clusters(bool scheduled) {
     Func f("f");
     f(x, y) = x + y;
     if (!scheduled) return f;
-    f.split(x, xo, xi, 64).split(xo, xo, t, 2).gpu_blocks(xo, y).gpu_clusters(t).gpu_threads(xi);
+    f.split(x, xo, xi, 64).split(xo, xo, t, 2).reorder(xi, t, xo, y);
+    f.gpu_clusters(xo, y).gpu_blocks(t).gpu_threads(xi);
     return f;
 }
 
 // `persistent(n)`: the kernel has n blocks for each multiprocessor, which take tile after tile.
-// `gpu_order(order)` says in which order tiles are taken, and `gpu_resident_blocks(n)` how many
+// `gpu_order(order)` says in which order tiles are taken, `grouped(n)` rows of them or `hilbert()`
+// along a curve, and `gpu_resident_blocks(n)` how many
 // blocks a multiprocessor has to have room for, which limits the registers of a thread.
-// `warp_specialize()` has one warp of a kernel copy ahead what the others use on tensor cores.
+// `warp_specialize()` has one warp of a kernel copy ahead what the others use on tensor cores;
+// `ping_pong()` doubles these, and each half takes every other tile.
 Func persistent(bool scheduled) {
     Func f("f");
     f(x, y) = x + y;
@@ -389,6 +404,7 @@ const std::vector<Example> &examples() {
         {"Funcs made of others, and reductions", nullptr},
         {"in", in},
         {"rfactor", rfactor},
+        {"split_k", split_k},
         {"atomic", atomic},
         {"GPUs", nullptr},
         {"gpu_blocks", gpu_blocks},

@@ -113,7 +113,7 @@ produce f:
 )doc";
 
 inline constexpr char gpu_order[] =
-    R"doc(Begins the blocks of two loops in this order, which grouped() makes.
+    R"doc(Begins the blocks, or clusters, of two loops in this order, which grouped() or hilbert() makes.
 
 >>> f.gpu_tile(x, y, xi, yi, 32, 8).gpu_order(ts.grouped(16)).schedule_as_python().splitlines()[-1]
 'f.gpu_order(ts.grouped(16))'
@@ -155,6 +155,16 @@ wgmma. With numbers of registers a warpgroup does, whose threads have few, and c
 
 >>> f.gpu_tile(x, y, xi, yi, 32, 8).warp_specialize(40, 232).schedule_as_python().splitlines()[-1]
 'f.warp_specialize(40, 232)'
+)doc";
+
+inline constexpr char ping_pong[] =
+    R"doc(Has two groups of consumers take the tiles of a block in turns.
+
+Each has as many warps as the loops over warps say: one computes the epilogue of a tile while the
+tensor cores work on the other's. For warp_specialize() with persistent().
+
+>>> f.gpu_tile(x, y, xi, yi, 32, 8).persistent().warp_specialize().ping_pong().schedule_as_python().splitlines()[-1]
+'f.ping_pong()'
 )doc";
 
 inline constexpr char tensorize[] =

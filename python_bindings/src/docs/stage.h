@@ -52,6 +52,21 @@ inline constexpr char rfactor[] =
 [60, 64, 68]
 )doc";
 
+inline constexpr char split_k[] =
+    R"doc(Computes an associative update in `parts` parts, and returns the new Func that has them.
+
+Iterations of the loop `rvar` are dealt out to the parts in turns. The last dimension of the new
+Func, `part`, is the number of a part. They are added up in the order of their numbers.
+
+>>> q, s, part = ts.Func("q"), ts.RDom([(0, 10)], "s"), ts.Var("part")
+>>> q[x] = 0
+>>> q[x] += s
+>>> q.update().split_k(s.x, part, 4).compute_root().parallel(part)
+<Func q_intm(x, part): int32>
+>>> q.realize([2]).numpy().tolist()
+[45, 45]
+)doc";
+
 inline constexpr char copy_input[] =
     R"doc(Returns a Func with the values of a Buffer that this stage reads, which it reads from there now.
 
@@ -76,13 +91,13 @@ tessera._errors.CompileError: ...memoize: keeping results from one call to the n
 )doc";
 
 inline constexpr char gpu_order[] =
-    R"doc(An order of the blocks of a kernel: what grouped() returns.
+    R"doc(An order of the blocks of a kernel: what grouped() and hilbert() return.
 
 >>> ts.grouped(16).rows
 16
 )doc";
 
-inline constexpr char gpu_order_rows[] = R"doc(Is the number of rows of a group, as an expression.
+inline constexpr char gpu_order_rows[] = R"doc(Is the number of rows of a group, as an expression; undefined for hilbert().
 
 >>> ts.grouped(16).rows
 16
@@ -93,6 +108,13 @@ inline constexpr char grouped[] =
 
 >>> f.gpu_tile(x, y, xi, yi, 32, 8).gpu_order(ts.grouped(16)).schedule_as_python().splitlines()[-1]
 'f.gpu_order(ts.grouped(16))'
+)doc";
+
+inline constexpr char hilbert[] =
+    R"doc(Returns the order of blocks along a Hilbert curve: neighbours follow one another.
+
+>>> f.gpu_tile(x, y, xi, yi, 32, 8).gpu_order(ts.hilbert()).schedule_as_python().splitlines()[-1]
+'f.gpu_order(ts.hilbert())'
 )doc";
 
 }  // namespace tessera::python::docs::stage

@@ -299,6 +299,7 @@ Value Printer::emit_gpu_barrier(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_warp_barrier(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_role_barrier(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_is_producer(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_gpu_consumer_group(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_set_registers(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_barrier_arrive(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_shuffle_lanes(const IntrinsicCall &c) { refuse(c); }

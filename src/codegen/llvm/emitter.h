@@ -59,6 +59,7 @@ struct FunctionState {
     X(gpu_warp_barrier)                                                                            \
     X(gpu_role_barrier)                                                                            \
     X(gpu_is_producer)                                                                             \
+    X(gpu_consumer_group)                                                                          \
     X(gpu_set_registers)                                                                           \
     X(barrier_arrive)                                                                              \
     X(shuffle_lanes)                                                                               \

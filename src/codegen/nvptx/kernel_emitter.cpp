@@ -406,8 +406,9 @@ Value *KernelEmitter::host_call(const IntrinsicCall &c) {
         return int32(0);
     }
     if (c.op == Intrinsic::gpu_cluster_barrier) {
-        b.CreateIntrinsic(I::nvvm_barrier_cluster_arrive_aligned, {});
-        b.CreateIntrinsic(I::nvvm_barrier_cluster_wait_aligned, {});
+        // The threads of a warp may have roles, and come here one after the other.
+        b.CreateIntrinsic(I::nvvm_barrier_cluster_arrive, {});
+        b.CreateIntrinsic(I::nvvm_barrier_cluster_wait, {});
         return int32(0);
     }
     if (c.op == Intrinsic::cluster_load) return cluster_load(c);

@@ -65,6 +65,7 @@ private:
     std::string assembly_of(const ir::TensorOperation &t, int64_t sums, int64_t of_a, int64_t of_b);
     void tensor(const MachineOp &node);
     void tensor_wait(const IntrinsicCall &c);
+    void arrive_in_cluster(const IntrinsicCall &c);
     void copy_tile(const MachineOp &node);
     void copy_async(const MachineOp &node);
     void store_quads(const MachineOp &node);

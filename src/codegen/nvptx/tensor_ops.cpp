@@ -107,13 +107,22 @@ Value *KernelEmitter::asynchronous_call(const IntrinsicCall &c) {
                          ";\n\tfence.mbarrier_init.release.cluster;"));
         break;
     case Intrinsic::barrier_arrive:
+        if (c.args.size() > 1) {
+            arrive_in_cluster(c);
+            break;
+        }
         with_barrier("{\n\t.reg .pred first;\n\t.reg .b32 lane;\n\tmov.u32 lane, %laneid;\n\t"
                      "setp.eq.u32 first, lane, 0;\n\tbar.warp.sync -1;\n\t"
                      "@first mbarrier.arrive.shared.b64 _, [$0];\n\t}");
         break;
     case Intrinsic::gpu_role_barrier:
-        assembly(str("bar.sync ", constant(c.args[0]), ", ", constant(c.args[1]), ";"), "~{memory}",
-                 b.getVoidTy(), {});
+        if (const auto number = as_const_int(c.args[0])) {
+            assembly(str("bar.sync ", *number, ", ", constant(c.args[1]), ";"), "~{memory}",
+                     b.getVoidTy(), {});
+        } else {
+            assembly(str("bar.sync $0, ", constant(c.args[1]), ";"), "r,~{memory}", b.getVoidTy(),
+                     {value(c.args[0])});
+        }
         break;
     case Intrinsic::gpu_set_registers:
         assembly(str("setmaxnreg.", constant(c.args[1]) != 0 ? "inc" : "dec", ".sync.aligned.u32 ",
@@ -137,18 +146,34 @@ Value *KernelEmitter::asynchronous_call(const IntrinsicCall &c) {
     return int32(0);
 }
 
+// Lane i of the warp arrives at the barrier of block i, if it is one of them.
+void KernelEmitter::arrive_in_cluster(const IntrinsicCall &c) {
+    assembly("{\n\t.reg .pred is_one;\n\t.reg .b32 lane, bit, there;\n\tmov.u32 lane, %laneid;\n\t"
+             "shr.u32 bit, $1, lane;\n\tand.b32 bit, bit, 1;\n\tsetp.eq.u32 is_one, bit, 1;\n\t"
+             "bar.warp.sync -1;\n\t"
+             "@is_one mapa.shared::cluster.u32 there, $0, lane;\n\t"
+             "@is_one mbarrier.arrive.shared::cluster.b64 _, [there];\n\t}",
+             "r,r,~{memory}", b.getVoidTy(), {shared_address(c.args[0]), value(c.args[1])});
+}
+
 void KernelEmitter::copy_tile(const MachineOp &node) {
     MemoScope forget(*this);
-    constexpr size_t before_coordinates = 3;
+    constexpr size_t blocks_of_cluster = 3, before_coordinates = 4;
+    const bool is_shared = !is_zero(node.operands[blocks_of_cluster]);
     const size_t rank = node.operands.size() - before_coordinates;
     std::vector<Value *> operands = {shared_address(node.operands[0]), value(node.operands[2])};
     for (size_t d = 0; d < rank; d++)
         operands.push_back(value(node.operands[before_coordinates + d]));
     operands.push_back(shared_address(node.operands[1]));
+    if (is_shared)
+        operands.push_back(b.CreateTrunc(value(node.operands[blocks_of_cluster]), b.getInt16Ty()));
     assembly(str("cp.async.bulk.tensor.", rank,
-                 "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {",
-                 registers(2, int64_t(rank)), "}], [$", rank + 2, "];"),
-             "r,l," + repeated("r", int64_t(rank) + 1) + "~{memory}", b.getVoidTy(), operands);
+                 "d.shared::cluster.global.mbarrier::complete_tx::bytes",
+                 is_shared ? ".multicast::cluster" : "", " [$0], [$1, {",
+                 registers(2, int64_t(rank)), "}], [$", rank + 2, "]",
+                 is_shared ? str(", $", rank + 3) : "", ";"),
+             "r,l," + repeated("r", int64_t(rank) + 1) + (is_shared ? "h," : "") + "~{memory}",
+             b.getVoidTy(), operands);
 }
 
 namespace {

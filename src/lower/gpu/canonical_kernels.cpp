@@ -49,9 +49,22 @@ private:
         const bool is_of_all = c.op == Intrinsic::barrier_init && c.args.size() > 1 &&
                                is_const(c.args[1], all_consumer_warps);
         if (!is_of_all) return Mutator::visit(c);
-        return call(c.type, c.op, {c.args[0], int32_t(warps)});
+        const int64_t blocks = c.args.size() > 2 ? as_const_int(c.args[2]).value_or(1) : 1;
+        return call(c.type, c.op, {c.args[0], int32_t(warps * blocks)});
     }
     const int64_t warps;
+};
+
+// Says which group of consumers a thread is of.
+class InGroup final : public Mutator {
+public:
+    explicit InGroup(Expr group) : group(std::move(group)) {}
+
+private:
+    Expr visit(const IntrinsicCall &c) override {
+        return c.op == Intrinsic::gpu_consumer_group ? group : Mutator::visit(c);
+    }
+    const Expr group;
 };
 
 // Rewrites what the blocks of one kernel do: loops over threads become one nest
@@ -68,9 +81,15 @@ public:
         Stmt s = at_block(body);
         for (size_t d = 0; d < thread_dimensions; d++) {
             if (!kernel.extent(d).defined()) continue;
-            s = For::make(kernel.threads.names[d], Expr(0), kernel.extent_of_block(d),
-                          LoopKind::GPUThread, Partition::Never, s);
+            Symbol name = kernel.threads.names[d];
+            if (kernel.groups_of_consumers > 1 && d == kernel.role_dimension) {
+                s = LetStmt::make(name, kernel.index_of_place(), s);
+                name = kernel.place_in_block;
+            }
+            s = For::make(name, Expr(0), kernel.extent_of_block(d), LoopKind::GPUThread,
+                          Partition::Never, s);
         }
+        if (kernel.groups_of_consumers > 1) s = InGroup(kernel.group_of_place())(s);
         if (kernel.roles.any()) s = CountConsumers(kernel.consumers / threads_of_warp)(s);
         return memory.with_memory_of_block(s);
     }
@@ -140,6 +159,8 @@ private:
     }
     // For the threads whose indices are 0 from a dimension on.
     Stmt guarded(Stmt s, size_t from) const {
+        if (kernel.groups_of_consumers > 1 && !in_role)
+            s = IfThenElse::make(kernel.group_of_place() == 0, s);
         for (size_t d = from; d < (in_row ? 1 : thread_dimensions); d++) {
             if (kernel.threads.names[d].defined() && !is_const(kernel.extent(d), 1))
                 s = IfThenElse::make(kernel.thread(d) == 0, s);
@@ -329,7 +350,9 @@ private:
         };
         if (in_row) return meet(Intrinsic::gpu_warp_barrier, {kernel.extent(0)});
         if (!in_role) return meet(Intrinsic::gpu_barrier, {});
-        constexpr int32_t of_consumers = 1;
+        Expr of_consumers = 1;
+        if (kernel.groups_of_consumers > 1)
+            of_consumers = call(Int(32), Intrinsic::gpu_consumer_group, {}) + 1;
         return meet(Intrinsic::gpu_role_barrier, {of_consumers, int32_t(kernel.consumers)});
     }
 

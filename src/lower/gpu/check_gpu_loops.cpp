@@ -80,6 +80,7 @@ private:
 
     const lower::Context &context;
     std::vector<Level> levels;
+    const For *cluster = nullptr;  // the innermost loop over clusters around
     std::unordered_set<Symbol> rings;
     algebra::Facts holds;  // the conditions around
 };
@@ -128,19 +129,15 @@ void CheckGPULoops::check_cluster(const For &loop) const {
 
 void CheckGPULoops::check_block(const For &loop) const {
     if (is_in_threads()) refuse(loop, "over blocks is within a loop over threads");
-    const bool is_ordered = loop.origin.block_group > 0,
-               takes_turns = loop.origin.blocks_per_processor > 0;
-    if (count(GPULevel::Cluster) > 0 && (is_ordered || takes_turns)) {
-        refuse(loop,
-               str("is over the blocks of a cluster: ", is_ordered ? "gpu_order" : "persistent",
-                   " is for kernels without clusters"));
-    }
-    if (count(GPULevel::Cluster) > 0 && loop.origin.roles.any())
-        throw CompileError(
-            loop.origin.roles.written,
-            str("warp_specialize: the ", loop_name(loop),
-                " is over the blocks of a cluster (gpu_clusters), and roles of warps "
-                "are for kernels without clusters"));
+    const LoopOrigin &o = loop.origin;
+    const bool has_order = o.block_group > 0 || o.is_along_hilbert_curve;
+    const bool is_of_other_stage =
+        cluster && !(cluster->origin.func == o.func && cluster->origin.stage == o.stage);
+    if (is_of_other_stage && (has_order || o.blocks_per_processor > 0))
+        refuse(loop, str("is over the blocks of a cluster: ",
+                         has_order ? "gpu_order" : "persistent",
+                         " is for the stage that has the loops over clusters, ",
+                         cluster->origin.func));
     const auto outer = std::ranges::find(levels, GPULevel::Block, &Level::gpu);
     if (outer == levels.end()) return;
     if (count(GPULevel::Block) == 3)
@@ -194,7 +191,10 @@ void CheckGPULoops::visit(const For &loop) {
         if (loop.loop_kind == LoopKind::Parallel && is_in_kernel())
             refuse(loop, "is within a kernel, whose blocks and threads are what is parallel there");
     }
+    const For *around = cluster;
+    if (gpu == GPULevel::Cluster) cluster = &loop;
     within({Level::Loop, gpu, text(loop), loop.origin.kind_written}, loop.body);
+    cluster = around;
 }
 
 void CheckGPULoops::visit(const IfThenElse &branch) {

@@ -128,6 +128,9 @@ public:
                 own &= r.reach && r.reach->first >= r.block * piece &&
                        r.reach->last < (r.block + 1) * piece;
             if (own) own_loads.insert(load);
+            if (!own && addresses.contains(load))
+                refuse(all.at(load->buffer), "and its address is taken, which one block alone has; "
+                                             "compute it at a loop over blocks");
         }
     }
     int64_t blocks = 1;  // of a cluster
@@ -198,9 +201,7 @@ private:
     }
     void visit(const IntrinsicCall &c) override {
         const auto *of = c.op == Intrinsic::address_of ? c.args[0].as<Load>() : nullptr;
-        if (of && all.contains(of->buffer))
-            refuse(all.at(of->buffer), "and its address is taken, which one block alone has; "
-                                       "compute it at a loop over blocks");
+        if (of && all.contains(of->buffer)) addresses.insert(of);
         Visitor::visit(c);
     }
 
@@ -265,6 +266,7 @@ private:
     const BlockNest *nest = nullptr;
     int64_t block = -1;  // that is tried; -1: what stands outside of loops over blocks
     std::map<const Load *, std::vector<Read>> loads;
+    std::set<const Load *> addresses;  // those of which the place alone is asked
 };
 
 // Rewrites what the blocks of one cluster do, as one loop over them.
@@ -275,8 +277,12 @@ public:
 
     Stmt operator()(const Stmt &body) {
         const Stmt s = at_cluster(body);
-        return For::make(rank, 0, int32_t(accesses.blocks), LoopKind::GPUBlock, Partition::Never,
-                         s);
+        LoopOrigin with_roles;
+        for_each_node(body, [&](const For &loop) {
+            if (is_block(loop) && loop.origin.roles.any()) with_roles = loop.origin;
+        });
+        return For::make(rank, 0, int32_t(accesses.blocks), LoopKind::GPUBlock, Partition::Never, s,
+                         with_roles);
     }
 
 private:

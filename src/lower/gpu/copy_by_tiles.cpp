@@ -189,8 +189,30 @@ bool StagedCopy::is_by_tiles(const std::unordered_set<Symbol> &of_kernel) const 
     return fits && !is_misaligned() && !tiled_dimensions(of_kernel).empty();
 }
 
+// The outermost dimension with more than one element has the parts: the first one in panels.
+size_t StagedCopy::dimension_of_parts(int64_t parts) const {
+    const bool has_panels = extents[0] / of_panel % parts == 0;
+    size_t d = extents.size();
+    while (!has_panels && d > 1 && extents[d - 1] == 1) d--;
+    return has_panels || d == 1 ? 0 : d - 1;
+}
+
+bool StagedCopy::has_parts(int64_t parts) const {
+    const size_t d = dimension_of_parts(parts);
+    return d == 0 ? extents[0] / of_panel % parts == 0 : extents[d] % parts == 0;
+}
+
+bool StagedCopy::depends_on(Symbol loop, const Substitution &lets) const {
+    const auto depends = [&](const Expr &e) {
+        return e.defined() && uses_symbol(substitute(lets, e), loop);
+    };
+    return depends(value) || depends(slot) || std::ranges::any_of(limits, depends);
+}
+
 // Returns the map of the buffer that is copied from: where it is, and how it lies in memory.
-Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions) const {
+// `box_extents`: what is copied at once, where a dimension of the box runs along one of it.
+Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions,
+                     const std::vector<int32_t> &box_extents) const {
     const auto &c = *source.as<Call>();
     std::vector<Expr> min, extents_of_all, strides, box;
     Expr step = 1;
@@ -215,7 +237,7 @@ Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions) const {
     }
     for (size_t i = 0; i < dimensions.size(); i++) {
         const TiledDimension &d = dimensions[i];
-        box.push_back(i == 0 ? of_panel : d.d ? extents[*d.d] : 1);
+        box.push_back(i == 0 ? of_panel : d.d ? box_extents[*d.d] : 1);
         Expr end = min[i] + extents_of_all[i];
         if (d.last.defined()) end = d.last + 1;
         if (d.end.defined()) end = ir::min(end, d.end);
@@ -232,38 +254,44 @@ Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions) const {
     return call(Handle(), Intrinsic::tensor_map, operands);
 }
 
-Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> &of_kernel) const {
+Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> &of_kernel,
+                          const SharedCopy &shared) const {
     const std::vector<TiledDimension> dimensions = tiled_dimensions(of_kernel);
-    const Expr tensor_map = map(dimensions);
+    const size_t in_parts = dimension_of_parts(shared.parts);
+    std::vector<int32_t> lengths = extents;  // of what this block copies
+    lengths[in_parts] /= int32_t(shared.parts);
+    std::vector<Expr> begin(extents.size(), 0);
+    if (shared.parts > 1) begin[in_parts] = shared.part * lengths[in_parts];
+    const Expr tensor_map = map(dimensions, lengths);
     const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
     const std::vector<Expr> &min = sample.as<Call>()->args;
     const Symbol panel = Symbol::fresh("panel");
-    const Expr of_first = int32_variable(panel) * of_panel;
+    begin[0] = simplify(begin[0] + int32_variable(panel) * of_panel);
     std::vector<Symbol> names;
     std::vector<Expr> at, first;
     for (size_t d = 0; d < extents.size(); d++) {
         names.push_back(Symbol::fresh("box"));
-        at.push_back(int32_variable(names.back()));
-        first.emplace_back(d == 0 ? of_first : Expr(0));
+        at.push_back(simplify(begin[d] + int32_variable(names.back())));
+        first.push_back(begin[d]);
     }
-    at[0] = of_first + at[0];
     Stmt box = store(value_at(at), at);
     if (const Expr is_whole = whole(at, 1); is_whole.defined())
         box = IfThenElse::make(is_whole, box, store(make_zero(ring.types[0]), at));
     for (size_t d = 0; d < extents.size(); d++)
-        box = For::make(names[d], 0, d == 0 ? of_panel : extents[d], LoopKind::Serial,
+        box = For::make(names[d], 0, d == 0 ? of_panel : lengths[d], LoopKind::Serial,
                         Partition::Never, box);
     first.push_back(slot);
     const Expr to = call(Handle(), Intrinsic::address_of,
                          {Call::make(ring.types[0], ring.func, CallKind::Func, 0, first)});
-    std::vector<Expr> operands = {to, barrier, tensor_map};
+    std::vector<Expr> operands = {to, barrier, tensor_map,
+                                  shared.parts > 1 ? shared.blocks : Expr(0)};
     for (size_t i = 0; i < dimensions.size(); i++) {
-        const Expr &first = dimensions[i].first;
-        operands.push_back(simplify((i == 0 ? first + of_first : first) - min[i]));
+        const TiledDimension &d = dimensions[i];
+        operands.push_back(simplify((d.d ? d.first + begin[*d.d] : d.first) - min[i]));
     }
     const Stmt s = MachineOp::make(MachineOpKind::copy_tile, std::move(operands), box);
     return around(
-        For::make(panel, 0, extents[0] / of_panel, LoopKind::Serial, Partition::Never, s));
+        For::make(panel, 0, lengths[0] / of_panel, LoopKind::Serial, Partition::Never, s));
 }
 
 }  // namespace tessera::lower

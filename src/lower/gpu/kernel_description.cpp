@@ -122,22 +122,27 @@ void add_producer(KernelDescription &kernel, const WarpRoles &roles) {
     const int64_t planes = as_const_int(kernel.extent(kernel.role_dimension)).value(),
                   of_plane = kernel.consumers / planes;
     kernel.producers = (roles.producers + of_plane - 1) / of_plane * of_plane;
-    const int64_t all = kernel.consumers + kernel.producers;
+    if (roles.ping_pong) {
+        kernel.groups_of_consumers = 2;
+        kernel.place_in_block = Symbol::fresh("place_in_block");
+    }
+    const int64_t all_consumers = kernel.groups_of_consumers * kernel.consumers;
+    const int64_t all = all_consumers + kernel.producers;
     if (all > most_threads_of_block)
         throw CompileError(roles.written,
-                           str("warp_specialize: ", kernel.consumers, " threads of consumers and ",
+                           str("warp_specialize: ", all_consumers, " threads of consumers and ",
                                kernel.producers, " of the producer are more than ",
                                most_threads_of_block,
                                ", the most of a block; consumers may be fewer warps "
                                "(gpu_warpgroups) with more rows each"));
     constexpr int64_t all_registers = 65536;
     const int64_t wanted =
-        kernel.consumers * roles.consumer_registers + kernel.producers * roles.producer_registers;
+        all_consumers * roles.consumer_registers + kernel.producers * roles.producer_registers;
     if (wanted > all_registers)
         throw CompileError(roles.written,
                            str("warp_specialize(", roles.producer_registers, ", ",
                                roles.consumer_registers, "): ", kernel.producers,
-                               " threads of the producer and ", kernel.consumers,
+                               " threads of the producer and ", all_consumers,
                                " of consumers would have ", wanted,
                                " registers, and a multiprocessor has ", all_registers));
 }
@@ -147,7 +152,17 @@ void add_producer(KernelDescription &kernel, const WarpRoles &roles) {
 Expr KernelDescription::extent_of_block(size_t d) const {
     if (!roles.any() || d != role_dimension) return extent(d);
     const int64_t planes = as_const_int(extent(d)).value();
-    return int32_t(planes + producers / (consumers / planes));
+    return int32_t(groups_of_consumers * planes + producers / (consumers / planes));
+}
+
+Expr KernelDescription::index_of_place() const {
+    const Expr place = int32_variable(place_in_block), of_group = extent(role_dimension);
+    return select(place < of_group * int32_t(groups_of_consumers), place % of_group,
+                  place - of_group * int32_t(groups_of_consumers - 1));
+}
+
+Expr KernelDescription::group_of_place() const {
+    return int32_variable(place_in_block) / extent(role_dimension);
 }
 
 Expr KernelDescription::is_consumer() const {

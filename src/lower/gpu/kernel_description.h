@@ -27,7 +27,13 @@ struct KernelDescription {
 
     ir::WarpRoles roles;                   // none, or what the body has a choice between
     size_t role_dimension = 0;             // whose last indices are the producer's
-    int64_t consumers = 0, producers = 0;  // threads of a block
+    int64_t consumers = 0, producers = 0;  // threads of a block; of one group of consumers
+    int64_t groups_of_consumers = 1;       // that take tiles in turns
+    Symbol place_in_block;  // of the thread in the role dimension, if there are two groups
+
+    // The index of a thread is that in its group of consumers, and beyond, of the producer's.
+    ir::Expr index_of_place() const;
+    ir::Expr group_of_place() const;
 
     // The number of threads of a block in a dimension, of all roles.
     ir::Expr extent_of_block(size_t d) const;

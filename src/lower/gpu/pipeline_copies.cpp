@@ -1,5 +1,7 @@
 #include "lower/gpu/pipeline_copies.h"
 #include "algebra/simplify.h"
+#include "algebra/solve.h"
+#include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
@@ -7,6 +9,7 @@
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/pipeline_loop.h"
 #include "lower/gpu/warp_roles.h"
+#include "lower/loops/likely.h"
 #include "lower/loops/loop_name.h"
 #include "lower/storage/hoist_storage.h"
 #include <algorithm>
@@ -31,7 +34,9 @@ class HoistRings final : public Mutator {
             std::exchange(in_kernel, in_kernel || traits_of(loop.loop_kind).gpu == GPULevel::Block);
         const bool moves = in_kernel && loop.loop_kind == LoopKind::Serial;
         const std::vector<const HoistedStorage *> around = std::exchange(moved, {});
-        Stmt s = loop.with<&For::body>(take_out(loop.body, moves));
+        const Stmt held = moves && has_ring(loop.body) ? without_condition(loop) : Stmt(&loop);
+        const For &certain = *held.as<For>();
+        Stmt s = certain.with<&For::body>(take_out(certain.body, moves));
         for (const HoistedStorage *h : moved) s = h->with<&HoistedStorage::body>(s);
         moved = around;
         in_kernel = outer;
@@ -40,6 +45,40 @@ class HoistRings final : public Mutator {
     Stmt visit(const HoistedStorage &h) override {
         if (is_ring_here(h)) refuse_idle_ring(h.func, h.facts.copies_written);
         return Mutator::visit(h);
+    }
+    static bool has_ring(const Stmt &s) {
+        bool any = false;
+        for_each_node(s, [&](const HoistedStorage &h) { any |= is_ring_here(h); });
+        return any;
+    }
+    // A loop that runs its body on a condition, which holds in the iterations from one to another,
+    // runs those alone: parts of a sum may have one iteration less than others.
+    static Stmt without_condition(const For &loop) {
+        std::vector<const LetStmt *> lets;
+        Substitution known;
+        Stmt s = loop.body;
+        for (const auto *let = s.as<LetStmt>(); let; let = s.as<LetStmt>()) {
+            known[let->name] = substitute(known, let->value);
+            lets.push_back(let);
+            s = let->body;
+        }
+        const auto *branch = s.as<IfThenElse>();
+        if (!branch || branch->else_case.defined()) return Stmt(&loop);
+        const Expr condition = simplify(remove_likely(substitute(known, branch->condition)));
+        const algebra::Interval may = algebra::solve_for_outer_interval(condition, loop.name),
+                                does = algebra::solve_for_inner_interval(condition, loop.name);
+        const auto alike = [](const Expr &a, const Expr &b) {
+            return a.defined() == b.defined() && (!a.defined() || equal(a, b));
+        };
+        if (!alike(may.min, does.min) || !alike(may.max, does.max)) return Stmt(&loop);
+        Expr first = loop.min, end = loop.min + loop.extent;
+        if (may.has_lower_bound()) first = max(first, may.min);
+        if (may.has_upper_bound()) end = min(end, may.max + 1);
+        Stmt body = branch->then_case;
+        for (auto let = lets.rbegin(); let != lets.rend(); ++let)
+            body = (*let)->with<&LetStmt::body>(body);
+        return loop.with<&For::min, &For::extent, &For::body>(simplify(first),
+                                                              simplify(end - first), body);
     }
     static bool is_ring_here(const HoistedStorage &h) {
         const auto *r = h.body.as<Realize>();
@@ -107,6 +146,7 @@ class PipelineCopies final : public Mutator {
     Stmt visit(const Realize &r) override {
         storage[r.func] = &r;
         if (in_kernel) of_kernel.insert(r.func);
+        if (in_kernel && !in_blocks) has_stages_of_cluster = true;
         Stmt s;
         if (in_kernel && is_ring(r)) {
             rings[r.func] = &r;
@@ -149,6 +189,7 @@ class PipelineCopies final : public Mutator {
     }
     Stmt visit(const For &loop) override {
         if (traits_of(loop.loop_kind).gpu == GPULevel::Block) return over_blocks(loop);
+        if (traits_of(loop.loop_kind).gpu == GPULevel::Cluster) return over_clusters(loop);
         const bool is_loop = !is_const(simplify(loop.extent), 1);
         const bool repeats =
             in_kernel && is_loop && traits_of(loop.loop_kind).gpu == GPULevel::None;
@@ -161,12 +202,33 @@ class PipelineCopies final : public Mutator {
     }
     Stmt over_blocks(const For &loop) {
         const bool is_outermost = !std::exchange(in_kernel, true);
+        const bool is_first_of_block = !std::exchange(in_blocks, true);
         roles = loop.origin.roles;
         names_of_kernel.insert(loop.name);
+        if (is_first_of_block && roles.any() && !serial_loops.empty())
+            refuse_roles(str("the ", loop_name(loop), " is within the ",
+                             loop_name(*serial_loops.back()),
+                             ", so that the roles would begin anew in each iteration"));
+        if (is_first_of_block && roles.any() && has_stages_of_cluster)
+            refuse_roles("the kernel has stages that are computed at a loop over clusters, and roles "
+                         "are for kernels whose blocks run one stage, and what is computed in it");
+        const std::vector<BlockOfCluster> around = cluster;
+        if (in_cluster) enter_block_of_cluster(loop);
         Stmt s = Mutator::visit(loop);
+        cluster = around;
         if (roles.any() && !std::exchange(have_roles, true)) s = with_roles(*s.as<For>());
-        if (!is_outermost) return s;
-        in_kernel = have_roles = false;
+        if (is_first_of_block) in_blocks = have_roles = false;
+        return is_outermost ? left_kernel(s) : s;
+    }
+    Stmt over_clusters(const For &loop) {
+        const bool is_outermost = !std::exchange(in_kernel, true);
+        names_of_kernel.insert(loop.name);
+        in_cluster = true;
+        Stmt s = Mutator::visit(loop);
+        return is_outermost ? left_kernel(s) : s;
+    }
+    Stmt left_kernel(const Stmt &s) {
+        in_kernel = in_cluster = has_stages_of_cluster = false;
         roles = {};
         lets.clear();
         return s;
@@ -178,7 +240,9 @@ class PipelineCopies final : public Mutator {
     }
     Stmt visit(const IfThenElse &branch) override {
         conditions += !serial_loops.empty();
+        conditions_of_kernel += in_kernel;
         const Stmt s = Mutator::visit(branch);
+        conditions_of_kernel -= in_kernel;
         conditions -= !serial_loops.empty();
         return s;
     }
@@ -186,14 +250,36 @@ class PipelineCopies final : public Mutator {
         LoopParts parts = split_copies(loop.body, rings);
         if (parts.copies.empty()) return Stmt(&loop);
         for (const LoopParts::Copy &c : parts.copies) check_source(c);
-        const PlaceInKernel place{storage, serial_loops, lets, roles, names_of_kernel};
+        const std::vector<BlockOfCluster> blocks = blocks_in_step();
+        const PlaceInKernel place{storage, serial_loops, lets, roles, names_of_kernel, blocks};
         const PipelineLoop pipeline(loop, std::move(parts), place);
         if (!roles.any()) return pipeline();
         if (conditions > 0)
             refuse_roles(str("the ", loop_name(loop),
                              ", whose copies are made ahead, is run only where a condition holds "
                              "that may differ between iterations of a loop around"));
-        return pipeline.by_roles(barriers);
+        if (!roles.ping_pong) return pipeline.by_roles(barriers);
+        if (!barriers.empty())
+            refuse_ping_pong("the kernel has several loops whose copies are made ahead");
+        const For &of_turns = *serial_loops.front();
+        turns = {int32_variable(of_turns.name) - of_turns.min, SlotBarriers("order", 2)};
+        return pipeline.by_roles(barriers, &*turns);
+    }
+
+    // ---- Clusters ----
+
+    void enter_block_of_cluster(const For &loop) {
+        for (BlockOfCluster &b : cluster) b.step *= as_const_int(loop.extent).value_or(0);
+        cluster.push_back({loop.name, substitute(lets, loop.min),
+                           as_const_int(loop.extent).value_or(0), 1});
+    }
+    // Those whose number is not known, or that run the loop on a condition, may not be in step; nor
+    // if what is computed for the whole cluster has loops over blocks, too.
+    std::vector<BlockOfCluster> blocks_in_step() const {
+        const bool in_step = conditions_of_kernel == 0 && !has_stages_of_cluster;
+        const bool known =
+            std::ranges::all_of(cluster, [](const BlockOfCluster &b) { return b.extent > 0; });
+        return in_step && known ? cluster : std::vector<BlockOfCluster>();
     }
 
     // ---- Roles of warps ----
@@ -209,17 +295,29 @@ class PipelineCopies final : public Mutator {
             refuse_roles("no loop of the kernel has copies for wgmma that are async() with "
                          "ring_buffer(n), so that there is nothing to copy ahead");
         std::vector<Stmt> first;
+        int64_t most_blocks = 1;
         for (const RoleBarriers &b : barriers) {
             first.push_back(b.full.each(Intrinsic::barrier_init));
-            first.push_back(b.empty.each(Intrinsic::barrier_init, {all_consumer_warps}));
+            first.push_back(b.empty.each(Intrinsic::barrier_init,
+                                         {all_consumer_warps, Expr(int32_t(b.blocks))}));
+            most_blocks = std::max(most_blocks, b.blocks);
         }
-        first.push_back(evaluate(Intrinsic::gpu_barrier));
+        if (turns) first.push_back(turns->order.each(Intrinsic::barrier_init, {all_consumer_warps}));
+        // Blocks of a cluster use one another's barriers from here on, and to the end.
+        const Stmt meet = evaluate(most_blocks > 1 ? Intrinsic::gpu_cluster_barrier
+                                                   : Intrinsic::gpu_barrier);
+        first.push_back(meet);
         const Stmt both = split_roles(loop.body);
-        check_producer(both.as<IfThenElse>()->then_case);
-        first.push_back(both);
+        const auto &choice = *both.as<IfThenElse>();
+        check_producer(choice.then_case);
+        first.push_back(!turns ? both
+                               : choice.with<&IfThenElse::else_case>(in_turns(choice.else_case)));
+        if (most_blocks > 1) first.push_back(meet);
         Stmt s = Block::make(first);
         for (const Ref<const Realize> &r : taken) s = r->with<&Realize::body>(s);
         for (const RoleBarriers &b : barriers) s = b.full.around(b.empty.around(s));
+        if (turns) s = turns->order.around(s);
+        turns.reset();
         taken.clear();
         barriers.clear();
         return loop.with<&For::body>(s);
@@ -235,6 +333,46 @@ class PipelineCopies final : public Mutator {
     bool is_taken(Symbol func) const {
         return std::ranges::any_of(taken,
                                    [&](const Ref<const Realize> &r) { return r->func == func; });
+    }
+    // What the consumers do, each group in every other turn.
+    Stmt in_turns(const Stmt &s) const {
+        if (const auto *let = s.as<LetStmt>())
+            return let->with<&LetStmt::body>(in_turns(let->body));
+        const auto *loop = s.as<For>();
+        if (!loop || loop->loop_kind != LoopKind::Serial)
+            refuse_ping_pong("there is more in the kernel than the tiles of a persistent block");
+        check_storage(loop->body);
+        const Expr is_own = (int32_variable(loop->name) - loop->min) % 2 ==
+                            call(Int(32), Intrinsic::gpu_consumer_group, {});
+        return loop->with<&For::body>(IfThenElse::make(is_own, loop->body));
+    }
+    // Groups of consumers have no memory of their own in that of the block.
+    void check_storage(const Stmt &s) const {
+        class Shared final : public Visitor {
+        public:
+            Symbol func;
+
+        private:
+            void visit(const For &loop) override {
+                if (!is_over_threads(loop)) Visitor::visit(loop);
+            }
+            void visit(const Realize &r) override {
+                const bool is_own = r.memory == MemoryType::Tile ||
+                                    r.memory == MemoryType::Register ||
+                                    r.memory == MemoryType::Stack;
+                if (!is_own) func = r.func;
+                Visitor::visit(r);
+            }
+        };
+        Shared shared;
+        shared(s);
+        if (shared.func.defined())
+            refuse_ping_pong(str("the memory of the block has ", shared.func,
+                                 ", which both groups of consumers would use at once; compute it "
+                                 "outside of the kernel, or within a loop over threads"));
+    }
+    [[noreturn]] void refuse_ping_pong(const std::string &why) const {
+        throw CompileError(roles.written, str("ping_pong: ", why));
     }
     [[noreturn]] void refuse_roles(const std::string &why) const {
         throw CompileError(roles.written, str("warp_specialize: ", why));
@@ -255,13 +393,17 @@ class PipelineCopies final : public Mutator {
     std::unordered_map<Symbol, const Realize *> rings;
     std::unordered_set<Symbol> of_kernel;        // Funcs whose storage is within one
     std::unordered_set<Symbol> names_of_kernel;  // loops and lets within one, so far
-    bool in_kernel = false;
+    bool in_kernel = false, in_blocks = false, in_cluster = false;
+    bool has_stages_of_cluster = false;   // that are computed at a loop over clusters
+    std::vector<BlockOfCluster> cluster;  // the loops over its blocks around, outermost first
     std::vector<const For *> serial_loops;  // of more than one iteration, within the kernel
     Substitution lets;                      // of kernels
     int conditions = 0;                     // around, within serial loops
+    int conditions_of_kernel = 0;           // around
     WarpRoles roles;                        // of the kernel
     bool have_roles = false;                // the warps of the kernel have them
     std::vector<RoleBarriers> barriers;
+    std::optional<ConsumerTurns> turns;  // of consumers that take tiles in turns
     std::vector<Ref<const Realize>> taken;
 };
 

@@ -7,6 +7,7 @@
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/warp_roles.h"
 #include "lower/loops/loop_name.h"
+#include <set>
 
 namespace tessera::lower {
 
@@ -153,6 +154,16 @@ Stmt SlotBarriers::around(const Stmt &s) const {
                          facts);
 }
 
+Stmt ConsumerTurns::begin() const {
+    const Expr before = turn - 1;
+    return IfThenElse::make(turn > 0, evaluate(Intrinsic::barrier_wait,
+                                               {order.of(before % 2), simplify(before / 2 % 2)}));
+}
+
+Stmt ConsumerTurns::end() const {
+    return evaluate(Intrinsic::barrier_arrive, {order.of(turn % 2)});
+}
+
 // ---- What is asked of a loop ----
 
 PipelineLoop::PipelineLoop(const For &loop, LoopParts parts, const PlaceInKernel &place)
@@ -253,15 +264,86 @@ StagedCopy PipelineLoop::copy_of(const LoopParts::Copy &c, const Expr &number) c
 }
 
 // The copies of an iteration that the machine makes, and what the barrier that counts them is told.
-Stmt PipelineLoop::boxes(const Expr &full, const std::vector<StagedCopy> &copies) const {
+Stmt PipelineLoop::boxes(const Expr &full, const std::vector<StagedCopy> &copies,
+                         const std::vector<SharedCopy> &shared) const {
     std::vector<Stmt> all;
     int64_t bytes = 0;
-    for (const StagedCopy &copy : copies) {
-        all.push_back(copy.by_tiles(full, place.names));
-        bytes += copy.bytes();
+    for (size_t i = 0; i < copies.size(); i++) {
+        all.push_back(
+            copies[i].by_tiles(full, place.names, shared.empty() ? SharedCopy() : shared[i]));
+        bytes += copies[i].bytes();
     }
     return Block::make(evaluate(Intrinsic::barrier_expect, {full, Expr(int32_t(bytes))}),
                        Block::make(all));
+}
+
+// ---- Copies that blocks of a cluster make together ----
+
+// Returns true if the blocks of the cluster run as many iterations.
+bool PipelineLoop::runs_in_step() const {
+    std::vector<const For *> loops = place.repeated_by;
+    loops.push_back(&loop);
+    for (const For *l : loops) {
+        const Expr extent = substitute(place.lets, l->extent);
+        for (const BlockOfCluster &b : place.cluster)
+            if (uses_symbol(extent, b.loop)) return false;
+    }
+    return true;
+}
+
+namespace {
+
+// The numbers of blocks that differ from that of the first one, or from any, in these loops alone.
+std::vector<int64_t> numbers_along(const std::vector<const BlockOfCluster *> &loops) {
+    std::vector<int64_t> all = {0};
+    for (const BlockOfCluster *b : loops) {
+        std::vector<int64_t> more;
+        for (int64_t n : all)
+            for (int64_t i = 0; i < b->extent; i++) more.push_back(n + i * b->step);
+        all = std::move(more);
+    }
+    return all;
+}
+
+Expr iteration_of(const BlockOfCluster &b) { return int32_variable(b.loop) - b.min; }
+
+}  // namespace
+
+// What is the same for several blocks of a cluster is copied once: each of them copies a part for
+// all. Sets how many blocks, and which, use what this one copies or copy what this one uses.
+std::vector<SharedCopy> PipelineLoop::shared_copies(const std::vector<StagedCopy> &copies,
+                                                    RoleBarriers &barriers,
+                                                    Expr &all_blocks) const {
+    std::vector<SharedCopy> all(copies.size());
+    if (place.cluster.empty() || !runs_in_step()) return all;
+    std::set<int64_t> numbers = {0};
+    for (size_t i = 0; i < copies.size(); i++) {
+        std::vector<const BlockOfCluster *> along;
+        Expr first = 0, part = 0;  // the first of the blocks that share it; which part is this one's
+        int64_t parts = 1;
+        for (const BlockOfCluster &b : place.cluster) {
+            if (copies[i].depends_on(b.loop, place.lets)) {
+                first = first + iteration_of(b) * int32_t(b.step);
+                continue;
+            }
+            along.push_back(&b);
+            part = part * int32_t(b.extent) + iteration_of(b);
+            parts *= b.extent;
+        }
+        if (parts == 1 || !copies[i].has_parts(parts)) continue;
+        int32_t bits = 0;
+        for (int64_t n : numbers_along(along)) {
+            bits |= 1 << n;
+            numbers.insert(n);
+        }
+        const Expr blocks = simplify(call(Int(32), Intrinsic::shift_left, {bits, first}));
+        all[i] = {parts, simplify(part), blocks};
+        all_blocks = all_blocks.defined()
+                         ? call(Int(32), Intrinsic::bitwise_or, {all_blocks, blocks})
+                         : blocks;
+    }
+    barriers.blocks = int64_t(numbers.size());
+    return all;
 }
 
 // ---- The loop ----
@@ -347,32 +429,37 @@ Stmt PipelineLoop::by_both(const std::vector<StagedCopy> &of_threads,
 
 // The same for a kernel whose warps have roles: the barriers are initialized
 // before.
-Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers) const {
+Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
+                            const ConsumerTurns *turns) const {
     if (!accumulators.defined()) refuse_role("threads copy it, since no wgmma uses it");
     const Expr n = number();
     all_barriers.push_back({SlotBarriers("full", slots), SlotBarriers("empty", slots)});
-    const RoleBarriers &barriers = all_barriers.back();
+    RoleBarriers &barriers = all_barriers.back();
     const Expr slot = n % int32_t(slots), turn = n / int32_t(slots);
     const Expr full = barriers.full.of(slot), previous = (n - 1) % int32_t(slots);
     const Expr last = substitute(loop.name, simplify(loop.min + loop.extent - 1), slot);
-    const auto is_empty = [&](const Expr &which) {
-        return evaluate(Intrinsic::barrier_arrive, {barriers.empty.of(which)});
-    };
     std::vector<StagedCopy> of_machine;
     for (const LoopParts::Copy &c : parts.copies) {
         of_machine.push_back(copy_of(c, n));
         if (!of_machine.back().is_by_tiles(place.names))
             refuse_role("threads copy it, since it is no box that the machine copies");
     }
+    Expr blocks;
+    const std::vector<SharedCopy> shared = shared_copies(of_machine, barriers, blocks);
+    const auto is_empty = [&](const Expr &which) {
+        std::vector<Expr> operands = {barriers.empty.of(which)};
+        if (blocks.defined()) operands.push_back(blocks);
+        return evaluate(Intrinsic::barrier_arrive, operands);
+    };
     const Stmt produce = Block::make(
         {evaluate(Intrinsic::barrier_wait, {barriers.empty.of(slot), simplify((turn + 1) % 2)}),
-         boxes(full, of_machine)});
+         boxes(full, of_machine, shared)});
     const Stmt body = Block::make(
         {of_producer(produce), evaluate(Intrinsic::barrier_wait, {full, simplify(turn % 2)}),
          in_slots(parts.rest, n), evaluate(Intrinsic::tensor_wait, {1, accumulators}),
          IfThenElse::make(k() > loop.min, is_empty(previous))});
-    return Block::make({loop.with<&For::body>(body),
-                        evaluate(Intrinsic::tensor_wait, {0, accumulators}),
+    return Block::make({turns ? turns->begin() : Stmt(), loop.with<&For::body>(body),
+                        turns ? turns->end() : Stmt(), evaluate(Intrinsic::tensor_wait, {0, accumulators}),
                         IfThenElse::make(loop.extent > 0, is_empty(last))});
 }
 

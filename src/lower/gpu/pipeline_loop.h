@@ -21,6 +21,13 @@ struct LoopParts {
 LoopParts split_copies(const ir::Stmt &body,
                        const std::unordered_map<Symbol, const ir::Realize *> &rings);
 
+// One of the loops over the blocks of a cluster.
+struct BlockOfCluster {
+    Symbol loop;
+    ir::Expr min;
+    int64_t extent = 1, step = 1;  // step: of the number of a block in the cluster, by iteration
+};
+
 // Says where a loop stands in the kernel.
 struct PlaceInKernel {
     const Realizations &storage;
@@ -28,6 +35,8 @@ struct PlaceInKernel {
     const ir::Substitution &lets;                     // of the kernel, around
     const ir::WarpRoles &roles;
     const std::unordered_set<Symbol> &names;  // that are bound within the kernel, so far
+    // All of whose blocks run the loop, in step; empty: there is no cluster, or they may not.
+    const std::vector<BlockOfCluster> &cluster;
 };
 
 // A barrier for each slot of a ring buffer.
@@ -51,6 +60,19 @@ private:
 // been copied to, and where something may be.
 struct RoleBarriers {
     SlotBarriers full, empty;
+    int64_t blocks = 1;  // of a cluster, whose consumers arrive where something may be copied to
+};
+
+// What groups of consumers that take tiles in turns need: the turn, and where each group says that
+// it has waited for all copies of a tile.
+struct ConsumerTurns {
+    ir::Expr turn;
+    SlotBarriers order;
+
+    // A group begins to wait for copies when the other one has waited for those of the turn before:
+    // a wait sees one phase of a barrier that has ended, not two.
+    ir::Stmt begin() const;
+    ir::Stmt end() const;
 };
 
 // Rewrites a loop and its copies: pipeline_copies.h.
@@ -62,7 +84,8 @@ public:
     ir::Stmt operator()() const;
     // The warps have roles. The barriers are for who calls this to allocate and
     // initialize.
-    ir::Stmt by_roles(std::vector<RoleBarriers> &all_barriers) const;
+    ir::Stmt by_roles(std::vector<RoleBarriers> &all_barriers,
+                      const ConsumerTurns *turns = nullptr) const;
 
 private:
     void check() const;
@@ -85,7 +108,11 @@ private:
     ir::Stmt begin(const ir::Stmt &copies, const ir::Expr &at) const;
     ir::Stmt before(const ir::Stmt &copies, const ir::Stmt &after_each, int32_t iterations) const;
     ir::Stmt in_slots(ir::Stmt s, const ir::Expr &number) const;
-    ir::Stmt boxes(const ir::Expr &full, const std::vector<StagedCopy> &copies) const;
+    ir::Stmt boxes(const ir::Expr &full, const std::vector<StagedCopy> &copies,
+                   const std::vector<SharedCopy> &shared = {}) const;
+    std::vector<SharedCopy> shared_copies(const std::vector<StagedCopy> &copies,
+                                          RoleBarriers &barriers, ir::Expr &all_blocks) const;
+    bool runs_in_step() const;
 
     const ir::For &loop;
     const LoopParts parts;

@@ -17,6 +17,13 @@ using ThreadLoops = std::vector<const ir::For *>;
 // Returns the loops of the first nest in a statement. CompileError if there is none.
 ThreadLoops threads_of(const ir::Stmt &s);
 
+// Says which blocks of a cluster make a copy together: each of them one of the parts, for all.
+struct SharedCopy {
+    int64_t parts = 1;
+    ir::Expr part;    // that this block copies
+    ir::Expr blocks;  // a bit for each of them; 0: only this block has the copy
+};
+
 // One production of a ring buffer within a kernel, `produce f: ... f(x, y, slot) = value`: a box of
 // constant extents. The loops that compute it may run over a part of the box only, from its first
 // element on; what is beyond is zero.
@@ -41,8 +48,14 @@ public:
     // Returns true if the machine can copy it: by boxes of what is copied. `of_kernel`: the names
     // that are bound within the kernel.
     bool is_by_tiles(const std::unordered_set<Symbol> &of_kernel) const;
+    // Returns true if blocks of a cluster can copy so many parts of one size.
+    bool has_parts(int64_t parts) const;
     // The machine copies a panel at a time; the barrier counts.
-    ir::Stmt by_tiles(const ir::Expr &barrier, const std::unordered_set<Symbol> &of_kernel) const;
+    ir::Stmt by_tiles(const ir::Expr &barrier, const std::unordered_set<Symbol> &of_kernel,
+                      const SharedCopy &shared = {}) const;
+    // Returns true if what is copied, or where to, follows from one of these names: those of loops,
+    // or of lets around with what `lets` has for them.
+    bool depends_on(Symbol loop, const ir::Substitution &lets) const;
 
 private:
     // A dimension of what is copied, as the machine sees it.
@@ -74,7 +87,9 @@ private:
     tiled_dimension(size_t of_source, const std::unordered_set<Symbol> &of_kernel) const;
     bool find_end(TiledDimension &dimension, const std::unordered_set<Symbol> &of_kernel) const;
     bool is_misaligned() const;
-    ir::Expr map(const std::vector<TiledDimension> &dimensions) const;
+    size_t dimension_of_parts(int64_t parts) const;
+    ir::Expr map(const std::vector<TiledDimension> &dimensions,
+                 const std::vector<int32_t> &box_extents) const;
     ir::Stmt around(const ir::Stmt &s) const;
     [[noreturn]] void refuse(const std::string &why) const;
 

@@ -6,7 +6,8 @@
 namespace tessera::lower {
 
 // The arrivals that a barrier waits for which waits for all consumers
-// (barrier_init), until these are counted.
+// (barrier_init), until these are counted; those of so many blocks of a cluster
+// as a third operand says.
 constexpr int32_t all_consumer_warps = 0;
 
 // Marks a statement as the producer's, where the statements around are all

@@ -102,7 +102,8 @@ LoopOrigin origin_of(const StageNest &nest, const StageNest::Loop &loop) {
     origin.kind_written = kind_written(nest, loop);
     if (loop.kind == LoopKind::Tensorized && scheduled != loops.end())
         origin.instruction = Symbol::interned(scheduled->instruction);
-    if (loop.kind != LoopKind::GPUBlock) return origin;
+    if (loop.kind != LoopKind::GPUBlock && loop.kind != LoopKind::GPUCluster) return origin;
+    origin.is_along_hilbert_curve = nest.definition.schedule.is_along_hilbert_curve;
     origin.block_group = nest.definition.schedule.block_group;
     origin.blocks_per_processor = nest.definition.schedule.blocks_per_processor;
     origin.resident_blocks = nest.definition.schedule.resident_blocks;
