@@ -94,13 +94,14 @@ Tape &StatementRun::places_of(const MachineOp &s) {
     for (size_t i = 0; i < accesses.size(); i++) {
         const PlacedAccess &access = accesses[i];
         const Symbol buffer = placed_element(s.operands[access.operand])->buffer;
-        const Memory &m = *frame.memories.at(buffer);  // as address_of sees it
+        Memory &m = *frame.memories.at(buffer);  // as address_of sees it
         const auto at = int64_t(places.result(i).word() - Word(uintptr_t(m.address(0))));
         if (at % access.aligned_to != 0)
             throw RuntimeError(str("a misaligned access: ", access.what, " of ", buffer,
                                    " at byte ", at, ", which is no multiple of ",
                                    access.aligned_to));
-        if (!m.holds(at, access.bytes))
+        const Memory &there = m.is_empty() ? shared.device.seen_by_kernel(m) : m;
+        if (!there.holds(at, access.bytes))
             throw RuntimeError(str("out of bounds: ", access.what, " of ", buffer, " at byte ", at,
                                    ", and it has no ", access.bytes, " bytes there"));
     }
