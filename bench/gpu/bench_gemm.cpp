@@ -1,204 +1,332 @@
-// Products of matrices of float16 on tensor cores, beside cuBLAS in the same process: its time over
-// ours, the median of many pairs in turns. Each result is checked against sums in double precision.
-// Without arguments: all rows of the table. The library is found as libcublas.so.13 or .12.
+// Products of matrices and convolutions on tensor cores, beside cuBLASLt and cuDNN in the same
+// process: their time over ours, the median of rounds in random order, each a graph of calls.
+// Results are checked against sums in double precision. The libraries are opened when it runs.
 #include "gpu/card.h"
-#include "gpu/cublas.h"
-#include "tessera.h"
-#include "tessera_runtime_cuda.h"
+#include "gpu/gemm_steps.h"
+#include "gpu/graph_clock.h"
+#include "gpu/in_processes.h"
+#include "gpu/tensor_problem.h"
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <functional>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <map>
 #include <random>
-#include <string>
-#include <vector>
+#include <regex>
+#include <thread>
 
 using namespace tessera;
-using tessera::bench::Cublas;
+using namespace tessera::bench;
 
 namespace {
 
-// A schedule of a product: the tile of a block, those of its warps, and so on.
-struct Plan {
-    const char *name;
-    bool wgmma;
-    int rows, columns;               // of a block
-    int warp_rows, warp_columns;     // of a warp, or of a warpgroup
-    int stages, group;               // group: rows of blocks that are begun together, or 0
-    bool persistent, roles = false;  // roles: a warp copies for the others
+struct Options {
+    std::string filter = ".", ptx;
+    int more = 0, rounds = 15, seconds = 60;
+    bool steps = false, list = false;
 };
 
-const Plan plans[] = {
-    {"wgmma 128x256", true, 128, 256, 64, 256, 4, 16, false},
-    {"wgmma 256x128", true, 256, 128, 128, 128, 4, 16, false},
-    {"wgmma 128x256, plain order", true, 128, 256, 64, 256, 4, 0, false},
-    {"wgmma 128x256, persistent", true, 128, 256, 64, 256, 4, 16, true},
-    {"wgmma 128x256, roles", true, 128, 256, 64, 256, 4, 16, false, true},
-    {"wgmma 128x256, persistent, roles", true, 128, 256, 64, 256, 4, 16, true, true},
-    {"mma 128x256", false, 128, 256, 64, 64, 4, 16, false},
-    {"mma 256x128", false, 256, 128, 64, 64, 4, 16, false},
+struct Contender {
+    std::string name;
+    std::function<void(int set)> call;
+    bool is_ours = false;
+    double error = 0;
+    void *graph = nullptr;
+    int calls = 0;
+    std::vector<double> us = {};
+    double median() const {
+        std::vector<double> sorted = us;
+        std::sort(sorted.begin(), sorted.end());
+        return sorted[sorted.size() / 2];
+    }
 };
 
-struct Gemm {
-    Var x{"x"}, y{"y"}, xi{"xi"}, yi{"yi"}, wx{"wx"}, wy{"wy"};
-    RVar ko{"ko"}, ki{"ki"};
-    ImageParam a{Float(16), 2, "a"}, b{Float(16), 2, "b"};
-    Func product{"product"}, out{"out"};
+// What of a row is compiled while others run.
+struct Compiled {
+    std::string name;
+    std::shared_future<Callable> callable;
+};
 
-    // b is stored k x n, or with `transposed` n x k.
-    Gemm(const Plan &p, int k_extent, bool transposed) {
-        RDom k(0, k_extent, "k");
-        const Expr of_b = transposed ? b(k, x) : b(x, k);
-        product(x, y) += cast<float>(a(k, y)) * cast<float>(of_b);
-        out(x, y) = cast<float16_t>(product(x, y));
-        out.tile(x, y, xi, yi, p.columns, p.rows).gpu_blocks(x, y);
-        if (p.group > 0) out.gpu_order(grouped(p.group));
-        if (p.persistent) out.persistent();
-        if (p.roles) out.warp_specialize(40, 232);
-        product.compute_at(out, x).store_in(MemoryType::Tile);
-        Stage update = product.update();
-        update.split(k, ko, ki, 64);
-        for (const auto &tile : {0, 1, 2}) {
-            const auto share = [&](auto &stage, Var tx, Var ty) {
-                stage.tile(tx, ty, wx, wy, tx, ty, p.warp_columns, p.warp_rows);
-                if (tile == 2) stage.reorder({VarOrRVar(ki), tx, ty, wx, wy, VarOrRVar(ko)});
-                if (p.wgmma)
-                    stage.gpu_warpgroups(wx).gpu_warpgroups(wy);
-                else
-                    stage.gpu_warps(wx, wy);
-            };
-            if (tile == 0) share(out, xi, yi);
-            if (tile == 1) share(product, x, y);
-            if (tile == 2) share(update, x, y);
+// Compiles a few at a time.
+class Compiler {
+public:
+    std::shared_future<Callable> begin(const TensorVariant &v, const Target &target) {
+        std::packaged_task<Callable()> task(
+            [compile = v.compile, target] { return compile(target); });
+        std::shared_future<Callable> result = task.get_future().share();
+        std::lock_guard lock(mutex);
+        tasks.push_back(std::move(task));
+        if (threads.size() < std::max(2u, std::thread::hardware_concurrency()) - 1)
+            threads.emplace_back([this] { work(); });
+        return result;
+    }
+    ~Compiler() {
+        {
+            std::lock_guard lock(mutex);
+            tasks.clear();
         }
-        update.tensorize(x, y, ki, p.wgmma ? TensorInstruction::WGMMA : TensorInstruction::MMA);
-        for (Func staged : {a.in(), b.in()})
-            staged.compute_at(product, ko)
-                .store_in(MemoryType::GPUShared)
-                .async()
-                .ring_buffer(p.stages);
+        for (std::thread &t : threads) t.join();
     }
+
+private:
+    void work() {
+        for (;;) {
+            std::unique_lock lock(mutex);
+            if (tasks.empty()) return;
+            std::packaged_task<Callable()> task = std::move(tasks.front());
+            tasks.erase(tasks.begin());
+            lock.unlock();
+            task();
+        }
+    }
+    std::mutex mutex;
+    std::vector<std::packaged_task<Callable()>> tasks;
+    std::vector<std::thread> threads;
 };
 
-// Times by events on the default stream.
-struct Clock {
-    template<typename F> static F symbol(const char *name) {
-        return reinterpret_cast<F>(tessera_cuda_get_symbol(nullptr, name));
-    }
-    Clock() {
-        create(&begin, 0);
-        create(&end, 0);
-    }
-    double us(const std::function<void()> &call, int calls) {
-        record(begin, nullptr);
-        for (int i = 0; i < calls; i++) call();
-        record(end, nullptr);
-        wait(end);
-        float ms = 0;
-        elapsed(&ms, begin, end);
-        return double(ms) * 1e3 / calls;
-    }
-    int (*create)(void **, unsigned) = symbol<int (*)(void **, unsigned)>("cuEventCreate");
-    int (*record)(void *, void *) = symbol<int (*)(void *, void *)>("cuEventRecord");
-    int (*wait)(void *) = symbol<int (*)(void *)>("cuEventSynchronize");
-    int (*elapsed)(float *, void *,
-                   void *) = symbol<int (*)(float *, void *, void *)>("cuEventElapsedTime");
-    void *begin = nullptr, *end = nullptr;
+struct Libraries {
+    CublasLt cublas_lt;
+    Cudnn cudnn;
 };
 
-void fill(Buffer<float16_t> &buffer, unsigned seed) {
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<float> values(-1, 1);
-    for (size_t i = 0; i < buffer.number_of_elements(); i++)
-        buffer.data()[i] = float16_t(values(random));
-    buffer.set_host_dirty();
-    buffer.copy_to_device();
+class Row {
+public:
+    Row(const TensorProblem &problem, const std::vector<Compiled> &ours, Libraries &libraries,
+        GraphClock &clock, const Options &options)
+        : problem(problem), operands(problem), clock(clock), options(options) {
+        for (const Compiled &c : ours) {
+            contend(c.name, true, [&]() -> std::function<void(int)> {
+                const Callable callable = c.callable.get();
+                return [this, callable](int set) { operands.call(callable, set); };
+            });
+        }
+        if (problem.convolution) {
+            if (libraries.cudnn.is_there()) add_cudnn(libraries.cudnn);
+        } else if (libraries.cublas_lt.is_there()) {
+            contend("cuBLASLt", false, [&]() -> std::function<void(int)> {
+                const CublasLt::Call call = libraries.cublas_lt.prepare(problem.product);
+                return [this, call](int set) { operands.call(call, set, this->clock.stream()); };
+            });
+        }
+    }
+    // Prints the row, and returns the library's time over ours: 0 if one of them has none.
+    double measure() {
+        if (contenders.empty()) return 0;
+        keep_fast_cudnn();
+        std::mt19937 random(7);
+        std::vector<size_t> order;
+        for (size_t i = 0; i < contenders.size(); i++) order.push_back(i);
+        for (int round = 0; round < options.rounds; round++) {
+            std::shuffle(order.begin(), order.end(), random);
+            for (size_t i : order) {
+                Contender &c = contenders[i];
+                c.us.push_back(clock.microseconds(c.graph) / c.calls);
+            }
+        }
+        const Contender *theirs = contenders.back().is_ours ? nullptr : &contenders.back();
+        double first = 0;
+        for (const Contender &c : contenders) {
+            const double ratio = theirs && c.is_ours ? ratio_of(*theirs, c) : 0;
+            std::printf("%-12s %-28s %-34s %9.2f us %6.0f T/s  %s %.1e\n", problem.name.c_str(),
+                        problem.sizes().c_str(), c.name.c_str(), c.median(),
+                        problem.operations() / c.median() / 1e6, ratio_text(ratio).c_str(),
+                        c.error);
+            if (&c == &contenders.front()) first = ratio;
+        }
+        for (Contender &c : contenders) clock.release(c.graph);
+        return first;
+    }
+
+private:
+    static std::string ratio_text(double ratio) {
+        char text[32];
+        std::snprintf(text, sizeof text, ratio > 0 ? "ratio %.3f" : "           ", ratio);
+        return text;
+    }
+    static double ratio_of(const Contender &theirs, const Contender &ours) {
+        std::vector<double> ratios;
+        for (size_t i = 0; i < ours.us.size(); i++) ratios.push_back(theirs.us[i] / ours.us[i]);
+        std::sort(ratios.begin(), ratios.end());
+        return ratios[ratios.size() / 2];
+    }
+    // Runs it once and checks the result; what fails gets a line with the reason.
+    void contend(const std::string &name, bool is_ours,
+                 const std::function<std::function<void(int)>()> &prepare) {
+        try {
+            Contender c{name, prepare(), is_ours};
+            c.call(0);
+            clock.wait();
+            c.error = operands.error();
+            if (!(c.error < 2e-2)) {
+                char text[64];
+                std::snprintf(text, sizeof text, "the result is wrong: %.2e", c.error);
+                throw std::runtime_error(text);
+            }
+            const double us = time_of(c);
+            // As many calls as take two milliseconds: all sets equally often.
+            const int sets = operands.count();
+            c.calls = std::clamp(int(2000 / us) / sets * sets, sets > 8 ? sets : 2, 4 * sets + 200);
+            c.graph = graph_of(c, c.calls);
+            clock.microseconds(c.graph);
+            if (options.more > 0)
+                std::printf("  %s: %.2f us, error %.1e\n", name.c_str(), us, c.error);
+            contenders.push_back(std::move(c));
+        } catch (const std::exception &e) {
+            std::printf("%-12s %-28s %-34s FAILED: %s\n", problem.name.c_str(),
+                        problem.sizes().c_str(), name.c_str(), e.what());
+            clock.wait();  // throws if nothing runs any more
+        }
+    }
+    void *graph_of(const Contender &c, int calls) {
+        return clock.capture([&] {
+            for (int i = 0; i < calls; i++) c.call(i);
+        });
+    }
+    double time_of(const Contender &c) {
+        void *graph = graph_of(c, 4);
+        clock.microseconds(graph);
+        const double us = clock.microseconds(graph) / 4;
+        clock.release(graph);
+        return us;
+    }
+    // The plans that the library's heuristic puts first; the fastest of them stays.
+    void add_cudnn(Cudnn &cudnn) {
+        cudnn.set_stream(clock.stream());
+        try {
+            int plan = 0;
+            for (const Cudnn::Call &call : cudnn.prepare(*problem.convolution, 6)) {
+                contend("cuDNN, plan " + std::to_string(++plan), false,
+                        [&]() -> std::function<void(int)> {
+                            return [this, call](int set) { operands.call(call, set); };
+                        });
+            }
+        } catch (const std::exception &e) {
+            std::printf("%-12s %-28s FAILED: %s\n", problem.name.c_str(), problem.sizes().c_str(),
+                        e.what());
+        }
+    }
+    void keep_fast_cudnn() {
+        std::optional<Contender> best;
+        double least = 0;
+        while (!contenders.empty() && !contenders.back().is_ours) {
+            Contender c = std::move(contenders.back());
+            contenders.pop_back();
+            double us = 1e30;
+            for (int i = 0; i < 3; i++) us = std::min(us, clock.microseconds(c.graph) / c.calls);
+            if (!best || us < least) {
+                best = std::move(c);
+                least = us;
+            }
+        }
+        if (best) contenders.push_back(std::move(*best));
+    }
+
+    const TensorProblem &problem;
+    TensorOperands operands;
+    GraphClock &clock;
+    const Options &options;
+    std::vector<Contender> contenders;  // ours first
+};
+
+std::vector<TensorProblem> chosen(const Options &options) {
+    const std::regex filter(options.filter);
+    std::vector<TensorProblem> all;
+    for (const TensorProblem &p : tensor_problems())
+        if (std::regex_search(p.name + " " + p.sizes() + " " + p.group, filter)) all.push_back(p);
+    return all;
 }
 
-// The largest error of some elements, relative to sqrt(k).
-double error_of(Buffer<float16_t> &a, Buffer<float16_t> &b, bool transposed,
-                Buffer<float16_t> &out) {
-    out.copy_to_host();
-    const int m = out.height(), n = out.width(), k = a.width();
-    double worst = 0;
-    for (int i = 0; i < 4000; i++) {
-        const int x = int(int64_t(i) * 7919 % n), y = int(int64_t(i) * 104729 % m);
-        double sum = 0;
-        for (int r = 0; r < k; r++)
-            sum += double(float(a(r, y))) * double(float(transposed ? b(r, x) : b(x, r)));
-        worst = std::max(worst, std::abs(sum - double(float(out(x, y)))) / std::sqrt(double(k)));
+// Runs rows from `first` on in this process; `done` is told of each.
+void run_rows(const std::vector<TensorProblem> &problems, int first, const Options &options,
+              const std::function<void(int row, double ratio)> &done) {
+    GraphClock clock;
+    Libraries libraries;
+    const Target target("host-cuda-cuda_capability_90");
+    Compiler compiler;
+    std::vector<std::vector<Compiled>> compiled;
+    for (size_t i = size_t(first); i < problems.size(); i++) {
+        compiled.emplace_back();
+        for (const TensorVariant &v : variants_of(problems[i], options.more))
+            compiled.back().push_back({v.name, compiler.begin(v, target)});
     }
-    return worst;
+    for (size_t i = size_t(first); i < problems.size(); i++) {
+        Row row(problems[i], compiled[i - size_t(first)], libraries, clock, options);
+        done(int(i), row.measure());
+    }
 }
 
-void row(const Plan &plan, int m, int n, int k, bool transposed, Cublas &cublas, Clock &clock) {
-    const Target target("host-cuda");
-    Gemm gemm(plan, k, transposed);
-    Buffer<float16_t> a(k, m), b(transposed ? k : n, transposed ? n : k), out(n, m), theirs(n, m);
-    fill(a, 1);
-    fill(b, 2);
-    gemm.a.set(a);
-    gemm.b.set(b);
-    theirs.device_malloc();
-    gemm.out.realize(out, target);
-    const double error = error_of(a, b, transposed, out);
-    const auto ours = [&] { gemm.out.realize(out, target); };
-    const auto vendor = [&] {
-        cublas.gemm_f16(m, n, k, a.raw_buffer()->device, b.raw_buffer()->device, transposed,
-                        theirs.raw_buffer()->device);
-    };
-    double us = clock.us(ours, 3), vendor_us = 0;
-    const int calls = std::max(2, int(20000 / std::max(us, 10.0)));
-    std::vector<double> ratios, times, vendor_times;
-    for (int i = 0; i < 15; i++) {
-        times.push_back(clock.us(ours, calls));
-        vendor_times.push_back(cublas.is_there() ? clock.us(vendor, calls) : 0);
-        ratios.push_back(vendor_times.back() / times.back());
+void print_means(const std::vector<TensorProblem> &problems, const std::vector<double> &ratios) {
+    std::map<std::string, std::pair<double, int>> groups;
+    for (size_t i = 0; i < problems.size(); i++) {
+        if (problems[i].group.empty() || ratios[i] <= 0) continue;
+        groups[problems[i].group].first += std::log(ratios[i]);
+        groups[problems[i].group].second++;
     }
-    for (auto *v : {&ratios, &times, &vendor_times}) std::sort(v->begin(), v->end());
-    us = times[7];
-    vendor_us = vendor_times[7];
-    std::printf(
-        "%-28s %5d x %5d x %5d %s %9.1f us %6.0f TFLOP/s  cuBLAS %9.1f us  ratio %.3f  error "
-        "%.1e%s\n",
-        plan.name, m, n, k, transposed ? "n x k" : "k x n", us, 2.0 * m * n * k / us / 1e6,
-        vendor_us, ratios[7], error, error < 2e-2 ? "" : "  WRONG");
+    for (const auto &[name, sum] : groups)
+        std::printf("geometric mean of %d rows, %s: %.3f\n", sum.second, name.c_str(),
+                    std::exp(sum.first / sum.second));
+}
+
+// Writes the PTX of each variant, for what can be learnt of it without a GPU.
+void write_ptx(const std::vector<TensorProblem> &problems, const Options &options) {
+    std::filesystem::create_directories(options.ptx);
+    for (size_t i = 0; i < problems.size(); i++) {
+        int variant = 0;
+        for (const TensorVariant &v : variants_of(problems[i], options.more)) {
+            const std::string path =
+                options.ptx + "/" + std::to_string(i) + "_" + std::to_string(variant++) + ".ptx";
+            std::printf("%s: %s %s, %s\n", path.c_str(), problems[i].name.c_str(),
+                        problems[i].sizes().c_str(), v.name.c_str());
+            try {
+                std::ofstream(path) << v.ptx();
+            } catch (const std::exception &e) {
+                std::printf("FAILED: %s\n", e.what());
+            }
+        }
+    }
 }
 
 }  // namespace
 
 int main(int argc, char **argv) {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    if (!host_supports_target_device(Target("host-cuda"))) {
+    Options options;
+    CLI::App app("products of matrices and convolutions on tensor cores");
+    app.add_option("--filter", options.filter, "rows whose name or sizes match");
+    app.add_option("--candidates", options.more, "so many tiles besides those that are chosen");
+    app.add_option("--rounds", options.rounds, "of each contender");
+    app.add_option("--ptx", options.ptx, "only write the kernels to this folder");
+    app.add_option("--seconds", options.seconds, "that a row may take");
+    app.add_flag("--steps", options.steps, "one product, scheduled line by line");
+    app.add_flag("--list", options.list, "only list the rows");
+    CLI11_PARSE(app, argc, argv);
+    const std::vector<TensorProblem> problems = chosen(options);
+    if (options.list) {
+        for (const TensorProblem &p : problems)
+            std::printf("%-12s %-28s %s\n", p.name.c_str(), p.sizes().c_str(),
+                        variants_of(p, 0).front().name.c_str());
+        return 0;
+    }
+    if (!options.ptx.empty()) {
+        write_ptx(problems, options);
+        return 0;
+    }
+    if (!can_run_in_process([] { return host_supports_target_device(Target("host-cuda")); })) {
         std::printf("this machine has no GPU that pipelines can run on\n");
         return 1;
     }
-    std::printf("%s\n", bench::name_of_card().c_str());
-    Buffer<float> first(32);
-    first.device_malloc(get_device_interface_for_device_api(DeviceAPI::CUDA, Target("host-cuda")));
-    auto set_current = Clock::symbol<int (*)(void *)>("cuCtxSetCurrent");
-    auto retain = Clock::symbol<int (*)(void **, int)>("cuDevicePrimaryCtxRetain");
-    void *context = nullptr;
-    retain(&context, 0);
-    set_current(context);
-    Cublas cublas;
-    Clock clock;
-    std::vector<int> sizes = {512, 2048, 4096, 8192};
-    if (argc > 1) {
-        sizes.clear();
-        for (int i = 1; i < argc; i++) sizes.push_back(int(std::strtol(argv[i], nullptr, 10)));
-    }
-    for (int size : sizes) {
-        for (bool transposed : {true, false}) {
-            for (const Plan &plan : plans) {
-                try {
-                    row(plan, size, size, size, transposed, cublas, clock);
-                } catch (const std::exception &e) {
-                    std::printf("%-28s %d: %s\n", plan.name, size, e.what());
-                }
-            }
-        }
-    }
+    if (options.steps) return run_gemm_steps(options.rounds);
+    std::vector<double> ratios(problems.size());
+    run_in_processes(
+        int(problems.size()), options.seconds,
+        [&](int first, const std::function<void(int, double)> &done) {
+            if (first == 0) std::printf("%s\n", name_of_card().c_str());
+            run_rows(problems, first, options, done);
+        },
+        ratios);
+    print_means(problems, ratios);
     return 0;
 }
