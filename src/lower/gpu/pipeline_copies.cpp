@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/gpu/keep_copies.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/pipeline_loop.h"
 #include "lower/gpu/warp_roles.h"
@@ -38,8 +39,8 @@ class HoistRings final : public Mutator {
         return s;
     }
     Stmt visit(const HoistedStorage &h) override {
-        if (is_ring_here(h)) refuse_idle_ring(h.func, h.facts.copies_written);
-        return Mutator::visit(h);
+        if (!in_kernel && is_ring_here(h)) refuse_idle_ring(h.func, h.facts.copies_written);
+        return Mutator::visit(h);  // without a loop it is copied once for a block
     }
     static bool is_ring_here(const HoistedStorage &h) {
         const auto *r = h.body.as<Realize>();
@@ -123,7 +124,9 @@ class PipelineCopies final : public Mutator {
             MemoryType::GPUShared, CopyAsynchronously(r.func, of_kernel)(r.body));
     }
     Stmt pipelined_storage(const Realize &r) {
-        const Stmt body = (*this)(r.body);
+        // Copies that no loop is around get one of one iteration, which uses one slot.
+        const bool is_once = !split_copies(r.body, {{r.func, &r}}).copies.empty();
+        const Stmt body = (*this)(is_once ? once(r.body) : r.body);
         for_each_node(body, [&](const ProducerConsumer &p) {
             if (p.func != r.func || !p.is_producer) return;
             bool is_shared = false;
@@ -135,9 +138,15 @@ class PipelineCopies final : public Mutator {
         facts.is_async = facts.is_copy_shared = false;
         facts.copies = Expr();
         facts.is_pipelined = true;
-        facts.layout = layout_of_ring(r);
-        return r.with<&Realize::memory, &Realize::body, &Realize::storage>(MemoryType::GPUShared,
-                                                                           body, facts);
+        Region bounds = r.bounds;
+        if (is_once && (!roles.any() || serial_loops.empty())) bounds.back().extent = 1;
+        const Stmt s = r.with<&Realize::bounds>(bounds);
+        facts.layout = layout_of_ring(*s.as<Realize>());
+        return s.as<Realize>()->with<&Realize::memory, &Realize::body, &Realize::storage>(
+            MemoryType::GPUShared, body, facts);
+    }
+    static Stmt once(const Stmt &s) {
+        return For::make(Symbol::fresh("once"), 0, 1, LoopKind::Serial, Partition::Never, s);
     }
     [[noreturn]] static void refuse(const Realize &r) {
         throw CompileError(r.storage.async_written,
@@ -161,7 +170,8 @@ class PipelineCopies final : public Mutator {
         const bool is_outermost = !std::exchange(in_kernel, true);
         roles = loop.origin.roles;
         names_of_kernel.insert(loop.name);
-        Stmt s = Mutator::visit(loop);
+        const Stmt kept = is_outermost ? loop.with<&For::body>(keep_copies(loop.body)) : Stmt(&loop);
+        Stmt s = Mutator::visit(*kept.as<For>());
         if (roles.any() && !std::exchange(have_roles, true)) s = with_roles(*s.as<For>());
         if (!is_outermost) return s;
         in_kernel = have_roles = false;

@@ -21,7 +21,7 @@ using algebra::simplify;
 
 namespace {
 
-int64_t threads_of_warp(LoopKind kind) {
+int64_t threads_that_run(LoopKind kind) {
     return kind == LoopKind::GPUWarp ? 32 : kind == LoopKind::GPUWarpgroup ? 128 : 0;
 }
 
@@ -128,6 +128,18 @@ Tile read_tile(const Realize &storage, const LetScope &around) {
     return tile;
 }
 
+std::vector<Instruction> instructions_for(const Target &target, std::string_view name,
+                                          int64_t columns) {
+    std::vector<Instruction> all = instructions_named(name, columns);
+    const std::vector<int> gpus = target.cuda_capabilities();
+    std::ranges::stable_partition(all, [&](const Instruction &i) {
+        return std::ranges::all_of(gpus, [&](int gpu) {
+            return i.is_of_one_capability ? gpu == i.capability : gpu >= i.capability;
+        });
+    });
+    return all;
+}
+
 // ---- Loops over an index ----
 
 bool IndexLoops::contains(const For &loop) const {
@@ -185,8 +197,9 @@ private:
 class ReadNest final : public Visitor {
 public:
     ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around,
-             const IsZeroUnless &is_zero_unless)
-        : tiles(tiles), outermost(outermost), scope(around), is_zero_unless(is_zero_unless) {
+             const IsZeroUnless &is_zero_unless, const Target &target)
+        : tiles(tiles), outermost(outermost), scope(around), is_zero_unless(is_zero_unless),
+          target(target) {
         (*this)(Stmt(&outermost));
         if (!nest.stage) refuse("it has to be around one stage, in which there is one definition");
         nest.is_store = !tiles.contains(nest.stage->func);
@@ -203,6 +216,7 @@ private:
         const auto count = as_const_int(simplify(remove_likely(scope.expand(loop.extent))));
         nest.counts[&loop] = std::max<int64_t>(0, count.value_or(0));
         (is_over_warps(loop) ? nest.warps : loops).push_back(&loop);
+        if (count == 1 && !is_over_warps(loop)) scope.push_let(loop.name, loop.min);
         Visitor::visit(loop);
     }
     void visit(const LetStmt &let) override {
@@ -342,20 +356,25 @@ private:
                                  : tile.instruction.empty() ? "any"
                                                             : tile.instruction;
         const LoopKind threads = nest.warps[0]->loop_kind;
-        const std::vector<Instruction> named = instructions_named(name, columns);
+        const std::vector<Instruction> named = instructions_for(target, name, columns);
         const Type type = tile.storage->types[0];
         bool is_known = !named.empty(), is_of_threads = false;
+        int64_t rows_wanted = 0;
         for (const Instruction &i : named) {
-            if (i.threads != threads_of_warp(threads)) continue;
+            if (i.threads != threads_that_run(threads)) continue;
             is_of_threads = true;
             if (i.operands[0].name.text() != "D" || i.operands[0].type != type) continue;
-            if (rows <= 0 || rows % i.extent("i") != 0)
-                refuse(str("the number of rows of each iteration has to be a multiple of ",
-                           i.extent("i"), " that is known; it is ", extent_of(nest.rows)));
+            if (rows <= 0 || rows % i.extent("i") != 0) {
+                if (rows_wanted == 0) rows_wanted = i.extent("i");
+                continue;
+            }
             if (columns <= 0 || columns % i.extent("j") != 0) continue;
             nest.instruction = i;
             return;
         }
+        if (rows_wanted > 0)
+            refuse(str("the number of rows of each iteration has to be a multiple of ", rows_wanted,
+                       " that is known; it is ", extent_of(nest.rows)));
         if (is_of_threads || (threads == LoopKind::GPUWarpgroup && name == "wgmma"))
             refuse(
                 str("the number of columns has to be a multiple of 8 that is known, up to 256 of "
@@ -431,11 +450,12 @@ private:
     Expr condition;  // of what is within; undefined: there is none
     LetScope scope;
     const IsZeroUnless &is_zero_unless;
+    const Target &target;
 };
 
 }  // namespace
 
-bool is_over_warps(const For &loop) { return threads_of_warp(loop.loop_kind) != 0; }
+bool is_over_warps(const For &loop) { return threads_that_run(loop.loop_kind) != 0; }
 
 void refuse_nest(const Realize &tile, const For &nest, const std::string &why) {
     throw CompileError(nest.origin.kind_written, str("the ", loop_name(nest), ", which works on ",
@@ -443,8 +463,8 @@ void refuse_nest(const Realize &tile, const For &nest, const std::string &why) {
 }
 
 TileNest read_tile_nest(const Tiles &tiles, const For &outermost, const LetScope &around,
-                        const IsZeroUnless &is_zero_unless) {
-    return ReadNest(tiles, outermost, around, is_zero_unless).nest;
+                        const IsZeroUnless &is_zero_unless, const Target &target) {
+    return ReadNest(tiles, outermost, around, is_zero_unless, target).nest;
 }
 
 }  // namespace tessera::lower
