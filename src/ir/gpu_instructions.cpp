@@ -84,7 +84,7 @@ Instruction mma_m16n8(int64_t k, Type sum, Type a, Type b) {
         .name = str("mma.m16n8k", k, ".", types_of(sum, a, b)),
         .family = a == Float(32) ? "mma.tf32" : "mma",
         .threads = 32,
-        .capability = a.bits() == 16 && k == 8 ? 75 : 80,
+        .capability = a == Float(16) && k == 8 ? 75 : 80,
         .operands = {
             in_registers("D", sum, "i:16 j:8 -> thread(i%8*4 + j/2) register(i/8*2 + j%2)"),
             in_registers("A", a,
@@ -182,6 +182,27 @@ Instruction wgmma_m64(int64_t columns, Type sum, Type a, Type b, bool a_in_regis
     return made;
 }
 
+namespace {
+
+// Bytes of GPUs of compute capability 7.5: newer ones have it, and larger ones.
+Instruction mma_m8n8k16(Type a, Type b) {
+    const Type sum = Int(32);
+    Instruction made{
+        .name = str("mma.m8n8k16.", types_of(sum, a, b)),
+        .family = "mma",
+        .threads = 32,
+        .capability = 75,
+        .operands = {in_registers("D", sum, "i:8 j:8 -> thread(i*4 + j/2) register(j%2)"),
+                     in_registers("A", a, "i:8 k:16 -> thread(i*4 + k/4) register(k%4)"),
+                     in_registers("B", b, "k:16 j:8 -> thread(j*4 + k/4) register(k%4)")}};
+    made.meaning = product_meaning(made.operands, 8, 8, 16);
+    made.assembly = str("mma.sync.aligned.m8n8k16.row.col.s32.", name_of_operand(a), ".",
+                        name_of_operand(b), ".s32 $D, $A, $B, $D;");
+    return made;
+}
+
+}  // namespace
+
 std::vector<Instruction> gpu_instructions(int64_t columns) {
     std::vector<Instruction> all;
     const Type s8 = Int(8), u8 = UInt(8), f16 = Float(16), bf16 = BFloat(16), f32 = Float(32),
@@ -209,6 +230,7 @@ std::vector<Instruction> gpu_instructions(int64_t columns) {
         for (const Types &t : of_8_bits) all.push_back(mma_m16n8(k, t.sum, t.a, t.b));
     }
     for (const int64_t k : {8, 4}) all.push_back(mma_m16n8(k, f32, f32, f32));
+    for (const Types &t : of_8_bits) all.push_back(mma_m8n8k16(t.a, t.b));
     return all;
 }
 

@@ -13,8 +13,8 @@ namespace {
 using TensorOperand = TensorOperation::Operand;
 using TensorSource = TensorOperation::Source;
 
-// An ldmatrix.x4 loads so many rows of A, or columns of B, and bytes along k.
-constexpr int64_t rows_of_load = 16, bytes_of_load = 32;
+// An ldmatrix.x4 loads so many rows of 16 bytes.
+constexpr int64_t rows_loaded = 32;
 
 // Returns the type of the element whose place the operand is; none if it is no place.
 std::optional<Type> type_at(const Expr &place) {
@@ -63,9 +63,12 @@ std::optional<TensorOperand> operand_of(const Expr &e) {
 
 size_t places_of(const TensorOperation &t, const TensorOperand &o, bool is_a) {
     const int64_t own = is_a ? t.rows : t.columns;
+    const std::string_view name = is_a ? "A" : "B";
     switch (o.source) {
     case TensorSource::Registers: return 1;
-    case TensorSource::Rows: return size_t(t.steps("k") * (own / rows_of_load));
+    case TensorSource::Rows:
+        return size_t(t.steps("k") *
+                      (own / TensorOperation::rows_of_load(t.instruction, name)));
     case TensorSource::Panels: return size_t(t.steps("k") * t.steps(is_a ? "i" : "j"));
     }
     return 0;
@@ -96,9 +99,9 @@ bool may_be(const TensorOperation &t, const TensorOperand &o, const char *name) 
     if (o.source == TensorSource::Panels) return operand.place == OperandPlace::Memory;
     if (operand.place != OperandPlace::Registers) return false;
     if (o.source == TensorSource::Registers) return true;
-    const int64_t own = operand.name.text() == "A" ? t.rows : t.columns;
-    return t.instruction.extent("k") * operand.type.bytes() == bytes_of_load &&
-           own % rows_of_load == 0 && (o.is_along_k || operand.type.bits() == 16);
+    const int64_t own = operand.name.text() == "A" ? t.rows : t.columns,
+                  of_load = TensorOperation::rows_of_load(t.instruction, name);
+    return of_load > 0 && own % of_load == 0 && (o.is_along_k || operand.type.bits() == 16);
 }
 
 }  // namespace
@@ -172,6 +175,13 @@ Layout TensorOperation::registers_of(std::string_view operand) const {
     for (const LayoutCoordinate &c : one.coordinates)
         extents.push_back(c.name == "i" ? rows : c.name == "j" ? columns : k);
     return tiled(one, extents, "register");
+}
+
+int64_t TensorOperation::rows_of_load(const Instruction &instruction, std::string_view operand) {
+    const int64_t bytes = instruction.extent("k") * instruction.operand(operand).type.bytes();
+    if (bytes != slot_bytes && bytes != 2 * slot_bytes) return 0;
+    const int64_t rows = rows_loaded * slot_bytes / bytes;
+    return rows % instruction.extent(operand == "A" ? "i" : "j") == 0 ? rows : 0;
 }
 
 Instruction TensorOperation::load_of(const TensorOperand &operand, Type element) {

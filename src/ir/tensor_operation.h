@@ -23,8 +23,8 @@ struct TensorOperation {
         // thread runs for itself, cannot read what others have: they do not compute the same.
         bool is_of_tile = false;
         // In registers: that of the thread's first one. Rows: those of the rows that a thread gives
-        // to ldmatrix.x4, for each k of an instruction and, within, for each 16 rows of A, or
-        // columns of B. Panels: where the matrix of one instruction begins, for each k of an
+        // to ldmatrix.x4, for each k of an instruction and, within, for each rows_of_load() rows of
+        // A, or columns of B. Panels: where the matrix of one instruction begins, for each k of an
         // instruction and, within, for each row of instructions.
         std::vector<Expr> places = {};
     };
@@ -48,6 +48,9 @@ struct TensorOperation {
     Layout registers_of(std::string_view operand) const;
     // Returns the instruction that loads such an operand.
     static Instruction load_of(const Operand &operand, Type element);
+    // Returns how many rows of A, or columns of B, that instruction loads for others; 0 if
+    // they take another number of bytes along k, or more rows, than it can load.
+    static int64_t rows_of_load(const Instruction &instruction, std::string_view operand);
 };
 
 // Returns the element whose place it is, address_of(element) within lets; null if it is no place.

@@ -118,7 +118,7 @@ private:
                : capability >= 89  ? "+ptx78"
                : capability >= 86  ? "+ptx71"
                : capability >= 80  ? "+ptx70"
-                                   : "+ptx63";
+                                   : "+ptx65";
     }
     std::span<const MachineFeature> machine_features() const override { return {}; }
 

@@ -315,7 +315,9 @@ std::vector<std::vector<Value *>> KernelEmitter::operands_at(const TensorOperati
         break;
     case TensorOperation::Source::Rows: {
         const Instruction load = TensorOperation::load_of(o, own.type);
-        const int64_t shared_by = 16 / of_instruction, loads = steps / shared_by;
+        const int64_t shared_by =
+                          TensorOperation::rows_of_load(t.instruction, name) / of_instruction,
+                      loads = steps / shared_by;
         for (int64_t n = 0; n < loads; n++) {
             const std::vector<Value *> words = load_fragment(o.places[size_t(k * loads + n)], load);
             for (int64_t part = 0; part < shared_by; part++) {

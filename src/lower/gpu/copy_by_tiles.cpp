@@ -7,6 +7,8 @@
 #include "lower/gpu/staged_copy.h"
 #include "program/parameter.h"
 #include <algorithm>
+#include <cstdint>
+#include <ranges>
 
 // The part of StagedCopy by which the machine copies boxes.
 namespace tessera::lower {
@@ -126,7 +128,8 @@ StagedCopy::tiled_dimension(size_t of_source, const std::unordered_set<Symbol> &
     if (condition.defined()) find_clamped(Expr(arg.at), 0, is_fixed, arg);
     Substitution at_first;
     for (Symbol c : coordinates) at_first[c] = 0;
-    TiledDimension found{.at = arg.at,
+    TiledDimension found{.of_source = of_source,
+                         .at = arg.at,
                          .first = simplify(substitute(at_first, arg.at)),
                          .begin = arg.first,
                          .last = arg.last};
@@ -138,22 +141,30 @@ StagedCopy::tiled_dimension(size_t of_source, const std::unordered_set<Symbol> &
     return found;
 }
 
-// Returns an empty list if the machine cannot copy it.
+// Returns the dimensions in the order in which the machine copies them: that of the box, those that
+// none of the box runs along where they are in the source, or last. An empty list: it cannot.
 std::vector<StagedCopy::TiledDimension>
 StagedCopy::tiled_dimensions(const std::unordered_set<Symbol> &of_kernel) const {
     std::vector<TiledDimension> all;
-    size_t next = 0;  // those of the box follow one another
+    const auto of_box = [](const TiledDimension &t) { return t.d.value_or(SIZE_MAX); };
     for (size_t i = 0; i < source.as<Call>()->args.size(); i++) {
         const auto found = tiled_dimension(i, of_kernel);
         if (!found) return {};
         all.push_back(*found);
-        if (!found->d) continue;
-        while (next < *found->d && extents[next] == 1) next++;
-        if (*found->d != next || (next > 0 && extents[next] > most_of_box)) return {};
+    }
+    const auto is_there = [](const TiledDimension &t) { return t.d.has_value(); };
+    if (!std::ranges::is_sorted(all | std::views::filter(is_there), {}, of_box))
+        std::ranges::stable_sort(all, {}, of_box);
+    size_t next = 0;  // those of the box follow one another
+    for (const TiledDimension &found : all) {
+        if (!found.d) continue;
+        while (next < *found.d && extents[next] == 1) next++;
+        if (*found.d != next || (next > 0 && extents[next] > most_of_box)) return {};
         next++;
     }
     while (next < extents.size() && extents[next] == 1) next++;
-    const bool runs_along_rows = !all.empty() && all[0].d == size_t(0) && is_filled_outside(all);
+    const bool runs_along_rows =
+        !all.empty() && all[0].d == size_t(0) && all[0].of_source == 0 && is_filled_outside(all);
     return next == extents.size() && runs_along_rows ? all : std::vector<TiledDimension>();
 }
 
@@ -214,42 +225,44 @@ bool StagedCopy::depends_on(Symbol loop, const Substitution &lets) const {
 Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions,
                      const std::vector<int32_t> &box_extents) const {
     const auto &c = *source.as<Call>();
-    std::vector<Expr> min, extents_of_all, strides, box;
-    Expr step = 1;
+    std::vector<Expr> min, extents_of_source, strides_of_source;
     const auto property = [&](BufferField field, size_t d) {
         return BufferProperty::make(c.callee, field, int(d), c.referent);
     };
     if (c.call_kind == CallKind::Image) {
         for (size_t d = 0; d < dimensions.size(); d++) {
             min.push_back(property(BufferField::Min, d));
-            extents_of_all.push_back(property(BufferField::Extent, d));
-            if (d > 0) strides.push_back(property(BufferField::Stride, d));
+            extents_of_source.push_back(property(BufferField::Extent, d));
+            strides_of_source.push_back(property(BufferField::Stride, d));
         }
-        step = property(BufferField::Stride, 0);
     } else {
         for (const Range &r : storage.at(c.callee)->bounds) {
-            if (!min.empty())
-                strides.push_back(strides.empty() ? extents_of_all.back()
-                                                  : strides.back() * extents_of_all.back());
+            const bool is_first = min.empty();
+            strides_of_source.push_back(
+                is_first ? Expr(1)
+                : min.size() == 1 ? extents_of_source.back()
+                                  : strides_of_source.back() * extents_of_source.back());
             min.push_back(r.min);
-            extents_of_all.push_back(r.extent);
+            extents_of_source.push_back(r.extent);
         }
     }
-    for (size_t i = 0; i < dimensions.size(); i++) {
-        const TiledDimension &d = dimensions[i];
-        box.push_back(i == 0 ? of_panel : d.d ? box_extents[*d.d] : 1);
-        Expr end = min[i] + extents_of_all[i];
+    std::vector<Expr> extents_of_all, strides, box;
+    for (const TiledDimension &d : dimensions) {
+        const size_t i = d.of_source;
+        box.push_back(box.empty() ? of_panel : d.d ? box_extents[*d.d] : 1);
+        if (i > 0) strides.push_back(strides_of_source[i]);
+        Expr end = min[i] + extents_of_source[i];
         if (d.last.defined()) end = d.last + 1;
         if (d.end.defined()) end = ir::min(end, d.end);
         if (d.begin.defined()) min[i] = d.begin;
-        if (d.begin.defined() || d.last.defined() || d.end.defined())
-            extents_of_all[i] = simplify(end - min[i]);
+        const bool is_part = d.begin.defined() || d.last.defined() || d.end.defined();
+        extents_of_all.push_back(is_part ? simplify(end - min[i]) : extents_of_source[i]);
     }
     const Expr at = call(Handle(), Intrinsic::address_of, {c.with<&Call::args>(min)});
     std::vector<Expr> operands = {at, ring.types[0].bytes(), int32_t(dimensions.size())};
     for (const auto *list : {&extents_of_all, &strides, &box})
         operands.insert(operands.end(), list->begin(), list->end());
-    operands.push_back(step);
+    operands.push_back(strides_of_source[0]);
     operands.push_back(layout.defined() ? int32_t(layout.outputs[0].swizzle) : 0);
     return call(Handle(), Intrinsic::tensor_map, operands);
 }
@@ -285,9 +298,9 @@ Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> 
                          {Call::make(ring.types[0], ring.func, CallKind::Func, 0, first)});
     std::vector<Expr> operands = {to, barrier, tensor_map,
                                   shared.parts > 1 ? shared.blocks : Expr(0)};
-    for (size_t i = 0; i < dimensions.size(); i++) {
-        const TiledDimension &d = dimensions[i];
-        operands.push_back(simplify((d.d ? d.first + begin[*d.d] : d.first) - min[i]));
+    for (const TiledDimension &d : dimensions) {
+        operands.push_back(
+            simplify((d.d ? d.first + begin[*d.d] : d.first) - min[d.of_source]));
     }
     const Stmt s = MachineOp::make(MachineOpKind::copy_tile, std::move(operands), box);
     return around(

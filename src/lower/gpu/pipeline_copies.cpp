@@ -6,6 +6,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/gpu/keep_copies.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/pipeline_loop.h"
 #include "lower/gpu/warp_roles.h"
@@ -43,8 +44,8 @@ class HoistRings final : public Mutator {
         return s;
     }
     Stmt visit(const HoistedStorage &h) override {
-        if (is_ring_here(h)) refuse_idle_ring(h.func, h.facts.copies_written);
-        return Mutator::visit(h);
+        if (!in_kernel && is_ring_here(h)) refuse_idle_ring(h.func, h.facts.copies_written);
+        return Mutator::visit(h);  // without a loop it is copied once for a block
     }
     static bool has_ring(const Stmt &s) {
         bool any = false;
@@ -165,7 +166,9 @@ class PipelineCopies final : public Mutator {
             MemoryType::GPUShared, CopyAsynchronously(r.func, of_kernel)(r.body));
     }
     Stmt pipelined_storage(const Realize &r) {
-        const Stmt body = (*this)(r.body);
+        // Copies that no loop is around get one of one iteration, which uses one slot.
+        const bool is_once = !split_copies(r.body, {{r.func, &r}}).copies.empty();
+        const Stmt body = (*this)(is_once ? once(r.body) : r.body);
         for_each_node(body, [&](const ProducerConsumer &p) {
             if (p.func != r.func || !p.is_producer) return;
             bool is_shared = false;
@@ -177,9 +180,15 @@ class PipelineCopies final : public Mutator {
         facts.is_async = facts.is_copy_shared = false;
         facts.copies = Expr();
         facts.is_pipelined = true;
-        facts.layout = layout_of_ring(r);
-        return r.with<&Realize::memory, &Realize::body, &Realize::storage>(MemoryType::GPUShared,
-                                                                           body, facts);
+        Region bounds = r.bounds;
+        if (is_once && (!roles.any() || serial_loops.empty())) bounds.back().extent = 1;
+        const Stmt s = r.with<&Realize::bounds>(bounds);
+        facts.layout = layout_of_ring(*s.as<Realize>());
+        return s.as<Realize>()->with<&Realize::memory, &Realize::body, &Realize::storage>(
+            MemoryType::GPUShared, body, facts);
+    }
+    static Stmt once(const Stmt &s) {
+        return For::make(Symbol::fresh("once"), 0, 1, LoopKind::Serial, Partition::Never, s);
     }
     [[noreturn]] static void refuse(const Realize &r) {
         throw CompileError(r.storage.async_written,
@@ -214,7 +223,9 @@ class PipelineCopies final : public Mutator {
                          "are for kernels whose blocks run one stage, and what is computed in it");
         const std::vector<BlockOfCluster> around = cluster;
         if (in_cluster) enter_block_of_cluster(loop);
-        Stmt s = Mutator::visit(loop);
+        const Stmt kept =
+            is_first_of_block ? loop.with<&For::body>(keep_copies(loop.body)) : Stmt(&loop);
+        Stmt s = Mutator::visit(*kept.as<For>());
         cluster = around;
         if (roles.any() && !std::exchange(have_roles, true)) s = with_roles(*s.as<For>());
         if (is_first_of_block) in_blocks = have_roles = false;

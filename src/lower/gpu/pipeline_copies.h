@@ -40,6 +40,9 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 // Iterations are counted through all loops of the block around, so that copies run on into its next
 // tile.
 //
+// Copies that are made once for a block, in no loop, are begun and waited for there; a producer
+// begins them when it comes to them, in the block's next tile, too.
+//
 // Elements beyond those that an iteration computes are zero. The layout of a buffer that is an
 // operand of instructions is in panels (panel_layout() in ir/layout.h).
 //

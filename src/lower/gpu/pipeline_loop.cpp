@@ -64,29 +64,70 @@ bool is_asynchronous(const MachineOp &op) {
     return is_tensor_operation(op.op) && TensorOperation::of(op).instruction.is_asynchronous;
 }
 
-// The place of the accumulators of the instructions wgmma in a statement;
-// undefined if there are none.
+Symbol tile_of(const Expr &place) { return place.as<IntrinsicCall>()->args[0].as<Call>()->callee; }
+
+// The Tiles that are waited for in a statement.
+std::unordered_set<Symbol> waited_for(const Stmt &s) {
+    std::unordered_set<Symbol> tiles;
+    for_each_node(s, [&](const IntrinsicCall &c) {
+        if (c.op == Intrinsic::tensor_wait && is_zero(c.args[0])) tiles.insert(tile_of(c.args[1]));
+    });
+    return tiles;
+}
+
+// The place of the accumulators of the instructions wgmma in a statement that nothing there waits
+// for; undefined if there are none.
 Expr wgmma_accumulators(const Stmt &s) {
+    const std::unordered_set<Symbol> waited = waited_for(s);
     Expr place;
     for_each_node(s, [&](const MachineOp &op) {
-        if (is_asynchronous(op)) place = TensorOperation::of(op).accumulators;
+        if (!is_asynchronous(op)) return;
+        const Expr of_op = TensorOperation::of(op).accumulators;
+        if (!waited.contains(tile_of(of_op))) place = of_op;
     });
     return place;
 }
 
-// Finds what instructions wgmma of a statement write, and what else uses Funcs
-// there.
+bool has_wgmma(const Stmt &s) {
+    bool any = false;
+    for_each_node(s, [&](const MachineOp &op) { any |= is_asynchronous(op); });
+    return any;
+}
+
+// Waits for instructions wgmma behind the loops over threads that run them, if nothing else does.
+class WaitBehind final : public Mutator {
+    Stmt visit(const For &loop) override {
+        if (!is_over_threads(loop)) return Mutator::visit(loop);
+        const Expr accumulators = wgmma_accumulators(Stmt(&loop));
+        if (!accumulators.defined() || waited.contains(tile_of(accumulators))) return Stmt(&loop);
+        return Block::make(Stmt(&loop), evaluate(Intrinsic::tensor_wait, {0, accumulators}));
+    }
+    const std::unordered_set<Symbol> waited;
+
+public:
+    explicit WaitBehind(const Stmt &s) : waited(waited_for(s)) {}
+};
+
+// Returns the parts of a loop. In one of a single iteration what comes behind the instructions may
+// use what they write.
+LoopParts with_waits(const For &loop, LoopParts parts) {
+    if (is_const(loop.extent, 1)) parts.rest = WaitBehind(parts.rest)(parts.rest);
+    return parts;
+}
+
+// Finds what instructions wgmma of a statement write that nothing there waits for, and what else
+// uses Funcs there.
 class UsesOutside final : public Visitor {
 public:
-    explicit UsesOutside(const Stmt &s) { (*this)(s); }
+    explicit UsesOutside(const Stmt &s) : waited(waited_for(s)) { (*this)(s); }
     std::unordered_set<Symbol> tiles, others;
     bool realizes = false;  // a Tile
 
 private:
     void visit(const MachineOp &op) override {
         if (!is_asynchronous(op)) return Visitor::visit(op);
-        const Expr first = TensorOperation::of(op).accumulators.as<IntrinsicCall>()->args[0];
-        tiles.insert(first.as<Call>()->callee);
+        const Symbol tile = tile_of(TensorOperation::of(op).accumulators);
+        if (!waited.contains(tile)) tiles.insert(tile);
     }
     void visit(const Call &c) override {
         others.insert(c.callee);
@@ -100,6 +141,7 @@ private:
         realizes |= r.memory == MemoryType::Tile;
         Visitor::visit(r);
     }
+    const std::unordered_set<Symbol> waited;
 };
 
 // Has all accesses of a ring buffer in one slot.
@@ -167,8 +209,9 @@ Stmt ConsumerTurns::end() const {
 // ---- What is asked of a loop ----
 
 PipelineLoop::PipelineLoop(const For &loop, LoopParts parts, const PlaceInKernel &place)
-    : loop(loop), parts(std::move(parts)), is_repeated(!place.repeated_by.empty()), place(place),
-      accumulators(wgmma_accumulators(this->parts.rest)),
+    : loop(loop), parts(with_waits(loop, std::move(parts))),
+      is_repeated(!place.repeated_by.empty()), place(place),
+      is_for_wgmma(has_wgmma(this->parts.rest)), accumulators(wgmma_accumulators(this->parts.rest)),
       slots(as_const_int(this->parts.copies.front().ring->storage.copies).value_or(0)) {
     check();
 }
@@ -259,7 +302,7 @@ Stmt PipelineLoop::in_slots(Stmt s, const Expr &number) const {
 
 StagedCopy PipelineLoop::copy_of(const LoopParts::Copy &c, const Expr &number) const {
     StagedCopy copy(*c.ring, in_slots(c.stmt, number), place.storage);
-    if (accumulators.defined()) copy.check_rows_for_wgmma();
+    if (is_for_wgmma) copy.check_rows_for_wgmma();
     return copy;
 }
 
@@ -352,10 +395,10 @@ Stmt PipelineLoop::operator()() const {
     std::vector<StagedCopy> of_threads, of_machine;
     for (const LoopParts::Copy &c : parts.copies) {
         StagedCopy copy = copy_of(c, {});
-        const bool is_of_machine = accumulators.defined() && copy.is_by_tiles(place.names);
+        const bool is_of_machine = is_for_wgmma && copy.is_by_tiles(place.names);
         (is_of_machine ? of_machine : of_threads).push_back(std::move(copy));
     }
-    if (!accumulators.defined()) return by_threads(of_threads);
+    if (!is_for_wgmma) return by_threads(of_threads);
     return of_threads.empty() ? by_tiles(of_machine) : by_both(of_threads, of_machine);
 }
 
@@ -366,10 +409,15 @@ Stmt PipelineLoop::of_all_threads(const std::vector<StagedCopy> &copies) const {
     return Block::make(all);
 }
 
+// Waits until at most so many iterations' instructions are not done.
+Stmt PipelineLoop::wait_for_sums(int32_t but) const {
+    if (!accumulators.defined()) return Stmt();
+    return evaluate(Intrinsic::tensor_wait, {but, accumulators});
+}
+
 // The loop, if it has iterations: a path around it to the wait would move the sums meanwhile.
 Stmt PipelineLoop::until_done(const Stmt &body) const {
-    const Stmt s = Block::make(loop.with<&For::body>(body),
-                               evaluate(Intrinsic::tensor_wait, {0, accumulators}));
+    const Stmt s = Block::make(loop.with<&For::body>(body), wait_for_sums(0));
     return as_const_int(loop.extent) ? s : IfThenElse::make(0 < loop.extent, s);
 }
 
@@ -394,7 +442,7 @@ Stmt PipelineLoop::by_tiles(const std::vector<StagedCopy> &of_machine) const {
     const Stmt copies = boxes(barrier, of_machine);
     const Stmt body = Block::make(
         {evaluate(Intrinsic::barrier_wait, {barrier, simplify(iteration() / int32_t(slots) % 2)}),
-         parts.rest, evaluate(Intrinsic::tensor_wait, {1, accumulators}),
+         parts.rest, wait_for_sums(1),
          evaluate(Intrinsic::gpu_barrier), begin(copies, simplify(iteration() + ahead()))});
     return full.around(
         Block::make({full.each(Intrinsic::barrier_init), before(copies, Stmt(), ahead()),
@@ -417,7 +465,7 @@ Stmt PipelineLoop::by_both(const std::vector<StagedCopy> &of_threads,
     const Stmt body = Block::make(
         {has_tiles ? wait_for_machine : Stmt(), evaluate(Intrinsic::async_wait, {before_this - 1}),
          evaluate(Intrinsic::gpu_barrier), parts.rest,
-         evaluate(Intrinsic::tensor_wait, {goes_on ? 1 : 0, accumulators}),
+         wait_for_sums(goes_on ? 1 : 0),
          begin(copies, simplify(iteration() + before_this)), commit});
     const Stmt meet = is_repeated ? evaluate(Intrinsic::gpu_barrier) : Stmt();
     const Stmt s = Block::make({has_tiles ? full.each(Intrinsic::barrier_init) : meet,
@@ -431,7 +479,7 @@ Stmt PipelineLoop::by_both(const std::vector<StagedCopy> &of_threads,
 // before.
 Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
                             const ConsumerTurns *turns) const {
-    if (!accumulators.defined()) refuse_role("threads copy it, since no wgmma uses it");
+    if (!is_for_wgmma) refuse_role("threads copy it, since no wgmma uses it");
     const Expr n = number();
     all_barriers.push_back({SlotBarriers("full", slots), SlotBarriers("empty", slots)});
     RoleBarriers &barriers = all_barriers.back();
@@ -456,10 +504,10 @@ Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
          boxes(full, of_machine, shared)});
     const Stmt body = Block::make(
         {of_producer(produce), evaluate(Intrinsic::barrier_wait, {full, simplify(turn % 2)}),
-         in_slots(parts.rest, n), evaluate(Intrinsic::tensor_wait, {1, accumulators}),
+         in_slots(parts.rest, n), wait_for_sums(1),
          IfThenElse::make(k() > loop.min, is_empty(previous))});
     return Block::make({turns ? turns->begin() : Stmt(), loop.with<&For::body>(body),
-                        turns ? turns->end() : Stmt(), evaluate(Intrinsic::tensor_wait, {0, accumulators}),
+                        turns ? turns->end() : Stmt(), wait_for_sums(0),
                         IfThenElse::make(loop.extent > 0, is_empty(last))});
 }
 

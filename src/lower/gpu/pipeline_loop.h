@@ -98,6 +98,7 @@ private:
     ir::Stmt by_both(const std::vector<StagedCopy> &of_threads,
                      const std::vector<StagedCopy> &of_machine) const;
     ir::Stmt of_all_threads(const std::vector<StagedCopy> &copies) const;
+    ir::Stmt wait_for_sums(int32_t but) const;
     ir::Stmt until_done(const ir::Stmt &body) const;
     ir::Stmt end_of(const SlotBarriers &full) const;
     StagedCopy copy_of(const LoopParts::Copy &c, const ir::Expr &number) const;
@@ -118,7 +119,8 @@ private:
     const LoopParts parts;
     const bool is_repeated;  // the block runs the loop several times
     const PlaceInKernel place;
-    const ir::Expr accumulators;  // where those of wgmma are; undefined: threads copy
+    const bool is_for_wgmma;      // threads copy for others
+    const ir::Expr accumulators;  // of wgmma, which the loop waits for; undefined: there are none
     const int64_t slots;
 };
 

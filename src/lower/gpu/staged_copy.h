@@ -60,6 +60,7 @@ public:
 private:
     // A dimension of what is copied, as the machine sees it.
     struct TiledDimension {
+        size_t of_source;              // its number there
         ir::Expr at;                   // where an element is copied from
         ir::Expr first;                // of the box
         std::optional<size_t> d = {};  // of the box, that runs along it

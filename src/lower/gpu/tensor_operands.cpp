@@ -278,8 +278,9 @@ private:
         Matrix matrix(value, own, nest.sum, instruction, stage);
         if (instruction.operand(name).place == OperandPlace::Memory)
             return place_panels(t, operand, is_a, matrix, value);
-        const bool is_whole = instruction.extent("k") * value.type().bytes() == 32 &&
-                              own.extent() % 16 == 0 && instruction.threads == 32;
+        const int64_t of_load = TensorOperation::rows_of_load(instruction, name);
+        const bool is_whole = of_load > 0 && own.extent() % of_load == 0 &&
+                              instruction.threads == 32 && !stage.is_in_registers;
         if (is_whole && matrix.may_be_rows()) return place_rows(t, operand, name, matrix, value);
         operand.source = Source::Registers;
         in_registers = value;
@@ -308,12 +309,13 @@ private:
         operand.source = Source::Rows;
         operand.is_along_k = matrix.is_along_k();
         const Instruction load = TensorOperation::load_of(operand, value.type());
-        const int64_t k_step = instruction.extent("k");
-        const std::array<int64_t, 2> of_a = {16, k_step}, of_b = {k_step, 16};
+        const int64_t k_step = instruction.extent("k"),
+                      of_load = TensorOperation::rows_of_load(instruction, name);
+        const std::array<int64_t, 2> of_a = {of_load, k_step}, of_b = {k_step, of_load};
         const Layout fragment =
             tiled(instruction.operand(name).layout, is_a ? of_a : of_b, "register");
         for (int64_t k = 0; k < t.k; k += k_step) {
-            for (int64_t own = 0; own < (is_a ? t.rows : t.columns); own += 16)
+            for (int64_t own = 0; own < (is_a ? t.rows : t.columns); own += of_load)
                 operand.places.push_back(
                     place_of_row(matrix, load, stage.lane, fragment, is_a ? "i" : "j", own, k));
         }
@@ -355,11 +357,13 @@ TensorProduct tensor_product(const TensorizedStage &stage) {
     const auto note = [&](Mismatch m) {
         if (!furthest || m.stage > furthest->stage) furthest = std::move(m);
     };
-    for (const Instruction &i : instructions_named(nest.tensorized, nest.columns.extent())) {
+    const Layout &sums = nest.instruction.operand("D").layout;
+    for (const Instruction &i :
+         instructions_for(stage.target, nest.tensorized, nest.columns.extent())) {
         if (i.threads != nest.instruction.threads) continue;
         tried.push_back(i);
         const std::optional<Factors> factors = factors_of(nest, lets, i);
-        if (!factors) continue;
+        if (!factors || i.operand("D").layout != sums) continue;
         const For &sum = nest.sum.innermost();
         if (nest.sum.extent() % i.extent("k") != 0) {
             note({Mismatch::Sizes, sum.origin.kind_written,

@@ -12,6 +12,8 @@ struct TensorizedStage {
     ir::Expr lane;                // the number of the thread among those that run an instruction
     const Realizations &storage;  // around it
     const LetScope &lets;         // likewise
+    const Target &target;
+    bool is_in_registers = false;  // threads fill operands, which are not loaded by rows
 };
 
 // A tensor operation, and what its operands in registers are: of one without an expression the

@@ -155,14 +155,80 @@ Expr register_of_row(const std::vector<Expr> &at, const Tile &tile, const Digits
 
 // ---- Operands in registers ----
 
+// Returns the layout of a Tile with the coordinates of an operand: its columns are those of A, or
+// the rows of B, that are summed.
+Layout of_operand(Layout tile, std::string_view name) {
+    for (LayoutCoordinate &c : tile.coordinates)
+        c.name = c.name == "i" ? (name == "A" ? "i" : "k") : (name == "A" ? "k" : "j");
+    return tile;
+}
+
+// Returns the digits along the sum that say which thread has an element, or which register, the
+// lowest first; each has two values, or is one that cannot be halved.
+std::vector<LayoutDigit> digits_of_sum(const Layout &layout, std::string_view output) {
+    std::vector<LayoutDigit> all;
+    for (LayoutDigit d : layout.output(output)->digits) {
+        if (layout.coordinates[d.coordinate].name != "k") continue;
+        for (; d.extent % 2 == 0; d.extent /= 2, d.divisor *= 2, d.stride *= 2)
+            all.push_back({d.coordinate, d.divisor, 2, d.stride});
+        if (d.extent > 1) all.push_back(d);
+    }
+    std::ranges::sort(all, {}, output == "thread" ? &LayoutDigit::stride : &LayoutDigit::divisor);
+    return all;
+}
+
+// Returns in which order an instruction sums an operand that is in the registers of a Tile, so that
+// each thread has what it wants already: from its own k to that of the tile. Nothing if there is
+// none, or if the order is theirs.
+//
+//     sums of mma of bytes, thread(i%8*4 + j/2%4), as A, thread(i%8*4 + k/4%4):
+//     k -> k(k/16*16 + k/2%2*8 + k/4%4*2 + k%2)
+std::optional<LayoutOutput> order_of_sum(const Layout &tile, const Layout &fragment) {
+    LayoutOutput order{"k", 0, {}};
+    bool is_same = true;
+    for (const char *output : {"thread", "register"}) {
+        const std::vector<LayoutDigit> own = digits_of_sum(fragment, output),
+                                       of_tile = digits_of_sum(tile, output);
+        if (own.size() != of_tile.size()) return std::nullopt;
+        for (size_t i = 0; i < own.size(); i++) {
+            const bool fits = own[i].extent == of_tile[i].extent &&
+                              (output != std::string_view("thread") ||
+                               own[i].stride == of_tile[i].stride);
+            if (!fits) return std::nullopt;
+            is_same &= own[i].divisor == of_tile[i].divisor;
+            order.digits.push_back(
+                {own[i].coordinate, own[i].divisor, own[i].extent, of_tile[i].divisor});
+        }
+    }
+    return is_same ? std::nullopt : std::optional(order);
+}
+
+// Returns the elements that are in the registers of threads, summed in another order.
+Layout in_order(const Layout &elements, const std::optional<LayoutOutput> &order) {
+    if (!order) return elements;
+    Layout ordered;
+    for (const LayoutOutput &o : elements.outputs)
+        ordered.coordinates.push_back({o.name, o.extent()});
+    for (size_t c = 0; c < elements.outputs.size(); c++) {
+        LayoutOutput of_sum = *order;
+        for (LayoutDigit &d : of_sum.digits) d.coordinate = c;
+        const LayoutCoordinate &own = ordered.coordinates[c];
+        ordered.outputs.push_back(
+            own.name == "k" ? of_sum : LayoutOutput{own.name, 0, {{c, 1, own.extent, 1}}});
+    }
+    return compose(ordered, elements);
+}
+
 // Fills a fragment, the part of an operand that each thread has in its registers: with whatever
 // expression its elements are.
 class FillFragment final : public Mutator {
 public:
+    // `order`: that of the sum, if it is not the instruction's.
     FillFragment(const TensorizedStage &stage, const TensorOperation &t, std::string_view name,
-                 const Tiles &tiles, const SharedTiles &shares)
+                 const Tiles &tiles, const SharedTiles &shares,
+                 const std::optional<LayoutOutput> &order)
         : stage(stage), name(name), tiles(tiles), shares(shares), layout(t.registers_of(name)),
-          elements(inverse(layout)), type(t.instruction.operand(name).type),
+          elements(in_order(inverse(layout), order)), type(t.instruction.operand(name).type),
           own(name == "A" ? "i" : "j", name == "A" ? "row" : "column", elements, stage.lane),
           sum("k", "k", elements, stage.lane),
           array(Symbol::fresh(str(stage.nest.stage->func, ".", name == "A" ? "a" : "b"))) {}
@@ -201,7 +267,7 @@ private:
         check_elements(c, tile);
         if (tiles.at(c.callee).is_of_rows()) return of_rows(c, tile);
         const Layout of_tile = tile.nest.registers();
-        const Layout renamed = of_operand(of_tile);
+        const Layout renamed = of_operand(of_tile, name);
         if (renamed.size() != layout.size()) refuse(c, "it has other sizes");
         const Layout moved = moved_registers(c, renamed);
         const LayoutOutput &thread = *moved.output("thread"), &number = *moved.output("register");
@@ -235,13 +301,6 @@ private:
         } catch (const InternalError &) {
             refuse(c, "its elements lie in another order than the instruction's operand");
         }
-    }
-    // The layout of the Tile with the coordinates of this operand: its columns are those of A, or
-    // the rows of B, that are summed.
-    Layout of_operand(Layout tile) const {
-        for (LayoutCoordinate &c : tile.coordinates)
-            c.name = c.name == "i" ? (name == "A" ? "i" : "k") : (name == "A" ? "k" : "j");
-        return tile;
     }
     // The element of the Tile at a row and a k is that which its own nest has at this row and
     // column.
@@ -290,8 +349,8 @@ private:
 class ShareNest final : public Mutator {
 public:
     ShareNest(const TileNest &nest, const Tiles &tiles, const SharedTiles &shares,
-              const Realizations &storage, const LetScope &lets)
-        : nest(nest), tiles(tiles), shares(shares), storage(storage), lets(lets),
+              const Realizations &storage, const LetScope &lets, const Target &target)
+        : nest(nest), tiles(tiles), shares(shares), storage(storage), lets(lets), target(target),
           lane(Symbol::fresh("lane")), elements(inverse(nest.registers())),
           rows("i", "row", elements, int32_variable(lane)),
           columns("j", "column", elements, int32_variable(lane)) {}
@@ -408,20 +467,44 @@ private:
 
     // Loops and lets around those that an instruction does stay around the operation.
     Stmt tensorized(const For &loop) {
-        const TensorizedStage stage{nest, int32_variable(lane), storage, lets};
+        TensorizedStage stage{nest, int32_variable(lane), storage, lets, target};
         TensorProduct product = tensor_product(stage);
+        const std::optional<LayoutOutput> order = order_of(product);
+        if (order) {
+            stage.is_in_registers = true;
+            product = tensor_product(stage);
+        }
         TensorOperation &t = product.operation;
         is_within = true;
         const Stmt body = visit(loop);
         is_within = false;
         std::optional<FillFragment> a, b;
-        if (product.a.defined()) t.a.places = {a.emplace(stage, t, "A", tiles, shares).place()};
-        if (product.b.defined()) t.b.places = {b.emplace(stage, t, "B", tiles, shares).place()};
+        if (product.a.defined()) t.a.places = {a.emplace(stage, t, "A", tiles, shares, order).place()};
+        if (product.b.defined()) t.b.places = {b.emplace(stage, t, "B", tiles, shares, order).place()};
         t.a.is_of_tile = product.a.defined() && reads_tile(product.a);
         t.b.is_of_tile = product.b.defined() && reads_tile(product.b);
         Stmt s = MachineOp::make(MachineOpKind::tensor, t.operands(), body);
         if (b) s = b->around(product.b, s);
         return a ? a->around(product.a, s) : s;
+    }
+    // Returns the order of the sum in which an operand of a Tile is where the instruction wants it.
+    std::optional<LayoutOutput> order_of(const TensorProduct &product) const {
+        std::optional<LayoutOutput> order;
+        const TensorOperation &t = product.operation;
+        const auto find = [&](const Expr &value, std::string_view name) {
+            if (!value.defined() || t.a.source == TensorOperation::Source::Panels ||
+                t.b.source == TensorOperation::Source::Panels)
+                return;
+            for_each_node(value, [&](const Call &c) {
+                const auto tile = shares.find(c.callee);
+                if (order || !tiles.contains(c.callee) || tile == shares.end()) return;
+                order = order_of_sum(of_operand(tile->second.nest.registers(), name),
+                                     t.registers_of(name));
+            });
+        };
+        find(product.a, "A");
+        find(product.b, "B");
+        return order;
     }
     bool reads_tile(const Expr &value) const {
         bool any = false;
@@ -530,6 +613,7 @@ private:
     const SharedTiles &shares;
     const Realizations &storage;
     const LetScope &lets;
+    const Target &target;
     const Symbol lane;
     const Layout elements;  // of registers
     const Digits rows, columns;
@@ -539,6 +623,10 @@ private:
 };
 
 class ShareTiles final : public Mutator {
+public:
+    explicit ShareTiles(const Target &target) : target(target) {}
+
+private:
     Stmt visit(const Realize &r) override {
         storage[r.func] = &r;
         if (r.memory == MemoryType::Tile) return shared(r);
@@ -605,9 +693,9 @@ class ShareTiles final : public Mutator {
             const auto is_zero = [&](const Expr &condition, const Call &element) {
                 return is_zero_unless(condition, element);
             };
-            const TileNest nest = read_tile_nest(tiles, loop, lets, is_zero);
+            const TileNest nest = read_tile_nest(tiles, loop, lets, is_zero, target);
             for (const TileNest::Element &element : nest.elements) check_alike(nest, element, loop);
-            const Stmt s = ShareNest(nest, tiles, shares, storage, lets)(loop);
+            const Stmt s = ShareNest(nest, tiles, shares, storage, lets, target)(loop);
             note_fragments(s);
             return s;
         }
@@ -699,6 +787,7 @@ class ShareTiles final : public Mutator {
                 text(before, there), ", and this ", text(nest, here)));
     }
 
+    const Target &target;
     LetScope lets;
     Realizations storage;                                              // around
     Tiles tiles;                                                       // around
@@ -709,13 +798,13 @@ class ShareTiles final : public Mutator {
 
 }  // namespace
 
-Stmt share_tiles(const Stmt &s, const lower::Context &) {
+Stmt share_tiles(const Stmt &s, const lower::Context &context) {
     bool any = false;
     for_each_node(s, [&](const For &loop) {
         any |= is_over_warps(loop) || loop.loop_kind == LoopKind::Tensorized;
     });
     for_each_node(s, [&](const Realize &r) { any |= r.memory == MemoryType::Tile; });
-    return any ? ShareTiles()(s) : s;
+    return any ? ShareTiles(context.target)(s) : s;
 }
 
 }  // namespace tessera::lower

@@ -136,6 +136,18 @@ Tile read_tile(const Realize &storage, const LetScope &around) {
     return tile;
 }
 
+std::vector<Instruction> instructions_for(const Target &target, std::string_view name,
+                                          int64_t columns) {
+    std::vector<Instruction> all = instructions_named(name, columns);
+    const std::vector<int> gpus = target.cuda_capabilities();
+    std::ranges::stable_partition(all, [&](const Instruction &i) {
+        return std::ranges::all_of(gpus, [&](int gpu) {
+            return i.is_of_one_capability ? gpu == i.capability : gpu >= i.capability;
+        });
+    });
+    return all;
+}
+
 // ---- Loops over an index ----
 
 bool IndexLoops::contains(const For &loop) const {
@@ -215,8 +227,9 @@ private:
 class ReadNest final : public Visitor {
 public:
     ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around,
-             const IsZeroUnless &is_zero_unless)
-        : tiles(tiles), outermost(outermost), scope(around), is_zero_unless(is_zero_unless) {
+             const IsZeroUnless &is_zero_unless, const Target &target)
+        : tiles(tiles), outermost(outermost), scope(around), is_zero_unless(is_zero_unless),
+          target(target) {
         (*this)(Stmt(&outermost));
         if (!nest.stage) refuse("it has to be around one stage, in which there is one definition");
         nest.is_store = !tiles.contains(nest.stage->func);
@@ -409,22 +422,27 @@ private:
                                  : tile.instruction.empty() ? "any"
                                                             : tile.instruction;
         const LoopKind threads = nest.warps[0]->loop_kind;
-        const std::vector<Instruction> named = instructions_named(name, columns);
+        const std::vector<Instruction> named = instructions_for(target, name, columns);
         const Type type = tile.storage->types[0];
         bool is_known = !named.empty(), is_of_threads = false;
+        int64_t rows_wanted = 0;
         for (const Instruction &i : named) {
             if (i.threads != threads_of(threads)) continue;
             is_of_threads = true;
             if (i.operands[0].name.text() != "D") continue;
             // All elements of a row are in threads that have its value.
             if (!tile.is_of_rows() && i.operands[0].type != type) continue;
-            if (rows <= 0 || rows % i.extent("i") != 0)
-                refuse(str("the number of rows of each iteration has to be a multiple of ",
-                           i.extent("i"), " that is known; it is ", extent_of(nest.rows)));
+            if (rows <= 0 || rows % i.extent("i") != 0) {
+                if (rows_wanted == 0) rows_wanted = i.extent("i");
+                continue;
+            }
             if (!tile.is_of_rows() && (columns <= 0 || columns % i.extent("j") != 0)) continue;
             nest.instruction = i;
             return;
         }
+        if (rows_wanted > 0)
+            refuse(str("the number of rows of each iteration has to be a multiple of ", rows_wanted,
+                       " that is known; it is ", extent_of(nest.rows)));
         if (is_of_threads || (threads == LoopKind::GPUWarpgroup && name == "wgmma"))
             refuse(
                 str("the number of columns has to be a multiple of 8 that is known, up to 256 of "
@@ -500,6 +518,7 @@ private:
     Expr condition;  // of what is within; undefined: there is none
     LetScope scope;
     const IsZeroUnless &is_zero_unless;
+    const Target &target;
 };
 
 }  // namespace
@@ -512,8 +531,8 @@ void refuse_nest(const Realize &tile, const For &nest, const std::string &why) {
 }
 
 TileNest read_tile_nest(const Tiles &tiles, const For &outermost, const LetScope &around,
-                        const IsZeroUnless &is_zero_unless) {
-    return ReadNest(tiles, outermost, around, is_zero_unless).nest;
+                        const IsZeroUnless &is_zero_unless, const Target &target) {
+    return ReadNest(tiles, outermost, around, is_zero_unless, target).nest;
 }
 
 }  // namespace tessera::lower

@@ -1,4 +1,5 @@
 #pragma once
+#include "base/target.h"
 #include "ir/instruction.h"
 #include "ir/nodes.h"
 #include "ir/substitute.h"
@@ -32,6 +33,11 @@ using Tiles = std::unordered_map<Symbol, Tile>;
 // than one element are columns and rows, and an only one is rows. Throws CompileError if there are
 // others.
 Tile read_tile(const ir::Realize &storage, const LetScope &around);
+
+// Returns the instructions of a name or family (ir::instructions_named), those that GPUs of the
+// target do not have after all others.
+std::vector<ir::Instruction> instructions_for(const Target &target, std::string_view name,
+                                              int64_t columns);
 
 // Returns true if the loop is over warps or warpgroups, which run tensor instructions.
 bool is_over_warps(const ir::For &loop);
@@ -101,7 +107,7 @@ using IsZeroUnless = std::function<bool(const ir::Expr &condition, const ir::Cal
 // the directive of that loop, if the nest has another form, its sizes do not fit the instruction,
 // or several threads would update one element at once.
 TileNest read_tile_nest(const Tiles &tiles, const ir::For &outermost, const LetScope &around,
-                        const IsZeroUnless &is_zero_unless);
+                        const IsZeroUnless &is_zero_unless, const Target &target);
 
 // Throws CompileError at the loop of the nest: what it does with the Tile is refused, and why.
 [[noreturn]] void refuse_nest(const ir::Realize &tile, const ir::For &nest, const std::string &why);
