@@ -53,6 +53,7 @@ std::string lane_along_k(Type type) {
 }  // namespace
 
 std::string short_name(Type type) {
+    if (type.is_float8()) return type.code() == TypeCode::Float8E4M3 ? "e4m3" : "e5m2";
     const char *const prefix = type.is_bfloat()  ? "bf"
                                : type.is_float() ? "f"
                                : type.is_int()   ? "s"
@@ -84,7 +85,9 @@ Instruction mma_m16n8(int64_t k, Type sum, Type a, Type b) {
         .name = str("mma.m16n8k", k, ".", types_of(sum, a, b)),
         .family = a == Float(32) ? "mma.tf32" : "mma",
         .threads = 32,
-        .capability = a.bits() == 16 && k == 8 ? 75 : 80,
+        .capability = a.is_float8()              ? 89
+                      : a.bits() == 16 && k == 8 ? 75
+                                                 : 80,
         .operands = {
             in_registers("D", sum, "i:16 j:8 -> thread(i%8*4 + j/2) register(i/8*2 + j%2)"),
             in_registers("A", a,
@@ -185,11 +188,13 @@ Instruction wgmma_m64(int64_t columns, Type sum, Type a, Type b, bool a_in_regis
 std::vector<Instruction> gpu_instructions(int64_t columns) {
     std::vector<Instruction> all;
     const Type s8 = Int(8), u8 = UInt(8), f16 = Float(16), bf16 = BFloat(16), f32 = Float(32),
-               s32 = Int(32);
+               s32 = Int(32), e4m3 = Float8E4M3(), e5m2 = Float8E5M2();
     struct Types {
         Type sum, a, b;
     };
     const Types of_8_bits[] = {{s32, s8, s8}, {s32, u8, u8}, {s32, s8, u8}, {s32, u8, s8}};
+    const Types floats_of_8_bits[] = {
+        {f32, e4m3, e4m3}, {f32, e5m2, e5m2}, {f32, e4m3, e5m2}, {f32, e5m2, e4m3}};
     const Types of_16_bits[] = {{f32, f16, f16}, {f32, bf16, bf16}, {f16, f16, f16}};
     if (columns % 8 == 0 && columns > 0 && columns <= 256) {
         const bool fits_bytes = columns % 16 == 0 || columns == 8 || columns == 24;
@@ -197,6 +202,8 @@ std::vector<Instruction> gpu_instructions(int64_t columns) {
             for (const Types &t : of_16_bits)
                 all.push_back(wgmma_m64(columns, t.sum, t.a, t.b, a_in_registers));
             all.push_back(wgmma_m64(columns, f32, f32, f32, a_in_registers));
+            for (const Types &t : floats_of_8_bits)
+                all.push_back(wgmma_m64(columns, t.sum, t.a, t.b, a_in_registers));
             for (const Types &t : of_8_bits) {
                 if (fits_bytes) all.push_back(wgmma_m64(columns, t.sum, t.a, t.b, a_in_registers));
             }
@@ -208,6 +215,7 @@ std::vector<Instruction> gpu_instructions(int64_t columns) {
     for (const int64_t k : {32, 16}) {
         for (const Types &t : of_8_bits) all.push_back(mma_m16n8(k, t.sum, t.a, t.b));
     }
+    for (const Types &t : floats_of_8_bits) all.push_back(mma_m16n8(32, t.sum, t.a, t.b));
     for (const int64_t k : {8, 4}) all.push_back(mma_m16n8(k, f32, f32, f32));
     return all;
 }

@@ -130,7 +130,8 @@ bool equal_operands(const TensorOperation &t, const MachineOp &op) {
 
 TEST_SUITE("tensor instructions") {
     TEST_CASE("are rows that do not contradict themselves") {
-        for (const Type element : {Float(16), BFloat(16), Int(8), UInt(8), Float(32)}) {
+        for (const Type element :
+             {Float(16), BFloat(16), Int(8), UInt(8), Float(32), Float8E4M3(), Float8E5M2()}) {
             verify(ldmatrix_x4(element, false));
             if (element.bits() == 16) verify(ldmatrix_x4(element, true));
         }

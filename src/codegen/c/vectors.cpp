@@ -95,10 +95,10 @@ Value Printer::reduce_pair(ReduceOp op, const Value &a, const Value &b, Type t) 
     throw InternalError("C source met an unknown reduction");
 }
 
-// From the first lane on. Floats of 16 bits are summed in float and rounded once.
+// From the first lane on. Floats of 16 bits and 8 are summed in float and rounded once.
 Value Printer::emit(const VectorReduce &node) {
     Type t = node.value.type().element_of();
-    bool is_half = t.is_float() && t.bits() == 16;
+    bool is_half = t.is_float() && t.bits() <= 16;
     Type sum_type = is_half ? Float(32) : t;
     int group = node.value.type().lanes() / node.lanes;
     std::string all = whole(value(node.value), node.value.type());
