@@ -72,6 +72,15 @@ void store_number(tessera_type_t type, uint8_t *element, long double value) {
     });
 }
 
+bool is_too_large(tessera_type_t type, long double value) {
+    if (!std::isfinite(value)) return false;
+    const bool saturates = type.bits == 8;
+    uint8_t stored[8];
+    store_number(type, stored, saturates ? 1e30L : value);
+    const long double nearest = number_at(type, stored);
+    return saturates ? std::fabs(value) > nearest : std::isinf(nearest);
+}
+
 long double lowest_of(tessera_type_t type) {
     return type.code == tessera_type_int ? -std::ldexp(1.0L, type.bits - 1) : 0.0L;
 }

@@ -125,6 +125,60 @@ Instruction ldmatrix_x4(Type element, bool transposed) {
     return made;
 }
 
+Instruction stmatrix_x4(Type element) {
+    const Instruction load = ldmatrix_x4(element, false);
+    Instruction made{.name = str("stmatrix.x4.", name_of_operand(element)),
+                     .family = "stmatrix",
+                     .threads = 32,
+                     .capability = 90,
+                     .operands = {load.operand("M"), load.operand("F")}};
+    made.meaning = loops_over({{"m", 4}, {"r", 8}, {"c", 16 / element.bytes()}},
+                              assign(made.operands[0], ir::element(made.operands[1])));
+    made.assembly = "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$M], $F;";
+    return made;
+}
+
+// Two mma.sync m16n8k16: of the halves of the columns, or of the rows; or, of 8 rows, of the halves
+// of the columns with A and B exchanged, which gives D by columns.
+Instruction wmma_k16(int64_t rows, int64_t columns, Type sum, Type element) {
+    const bool is_exchanged = rows == 8, is_wide = rows == 32 || is_exchanged;
+    const std::string own = is_exchanged ? "j" : "i", other = is_exchanged ? "i" : "j";
+    const std::string lane_of_rows = own + "%8*4 + ",
+                      lane_of_columns = is_wide ? other + "*4 + " : "j%8*4 + ",
+                      lane_in_sums = is_wide ? other + "/2" : "j/2%4";
+    const std::string of_rows = is_wide ? str(own, "/16*8 + k/8*4 + ", own, "/8%2*2 + k%2")
+                                        : "k/8*4 + i/8*2 + k%2",
+                      of_columns = is_wide ? "k/8*2 + k%2" : "j/8*4 + k/8*2 + k%2",
+                      of_sums = is_wide ? str(own, "/16*4 + ", own, "/8%2*2 + ", other, "%2")
+                                        : "j/8*4 + i/8*2 + j%2";
+    const std::string of_a = str("i:", rows, " k:16 -> "), of_b = str("k:16 j:", columns, " -> "),
+                      wide = str("thread(", lane_of_rows, "k/2%4) register(", of_rows, ")"),
+                      narrow = str("thread(", lane_of_columns, "k/2%4) register(", of_columns, ")");
+    Instruction made{
+        .name = str("wmma.m", rows, "n", columns, "k16.", types_of(sum, element, element)),
+        .family = "wmma",
+        .threads = 32,
+        .capability = 80,
+        .operands = {in_registers("D", sum,
+                                  str("i:", rows, " j:", columns, " -> thread(", lane_of_rows,
+                                      lane_in_sums, ") register(", of_sums, ")")),
+                     in_registers("A", element, of_a + (is_exchanged ? narrow : wide)),
+                     in_registers("B", element, of_b + (is_exchanged ? wide : narrow))}};
+    made.meaning = product_meaning(made.operands, rows, columns, 16);
+    const int64_t words = 4 / in_word(sum);
+    const std::string types = str(short_name(sum), ".", short_name(element), ".",
+                                  short_name(element), ".", short_name(sum));
+    for (const int64_t half : {0, 1}) {
+        const std::string d = str("$D[", half * words, ":", (half + 1) * words, "]"),
+                          of_16 = is_wide ? str("[", half * 4, ":", half * 4 + 4, "]") : "",
+                          of_8 = is_wide ? "" : str("[", half * 2, ":", half * 2 + 2, "]");
+        made.assembly += str(half ? "\n\t" : "", "mma.sync.aligned.m16n8k16.row.col.", types, " ",
+                             d, ", ", is_exchanged ? "$B" : "$A", of_16, ", ",
+                             is_exchanged ? "$A" : "$B", of_8, ", ", d, ";");
+    }
+    return made;
+}
+
 Layout wgmma_layout(const Instruction &wgmma, std::string_view operand, WgmmaOperand lies) {
     const InstructionOperand &o = wgmma.operand(operand);
     const bool is_a = operand == "A";
@@ -217,6 +271,9 @@ std::vector<Instruction> gpu_instructions(int64_t columns) {
     }
     for (const Types &t : floats_of_8_bits) all.push_back(mma_m16n8(32, t.sum, t.a, t.b));
     for (const int64_t k : {8, 4}) all.push_back(mma_m16n8(k, f32, f32, f32));
+    for (const int64_t rows : {16, 32, 8}) {
+        for (const Types &t : of_16_bits) all.push_back(wmma_k16(rows, 256 / rows, t.sum, t.a));
+    }
     return all;
 }
 

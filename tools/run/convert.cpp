@@ -39,9 +39,7 @@ long double kept(const Array &from, size_t i, tessera_type_t to, long double val
         if (!fits) refuse("is no");
         return value;
     }
-    uint8_t stored[8];
-    files::store_number(to, stored, value);
-    if (std::isfinite(value) && std::isinf(number_at(to, stored))) refuse("is too large for");
+    if (files::is_too_large(to, value)) refuse("is too large for");
     return value;
 }
 

@@ -1,5 +1,6 @@
 #include "codegen/llvm/patterns.h"
 #include "ir/float_bits.h"
+#include <cmath>
 
 namespace tessera::codegen {
 

@@ -17,7 +17,9 @@ namespace {
 class DevicePatterns final : public Patterns {
 public:
     DevicePatterns(Emitter &emitter, int capability) : Patterns(emitter), capability(capability) {}
-    Value *reduce(const VectorReduce &, const Expr &) override { return nullptr; }
+    Value *reduce(const VectorReduce &node, const Expr &accumulator) override {
+        return node.op == ReduceOp::Add ? dot(node, accumulator) : nullptr;
+    }
     Value *intrinsic(const IntrinsicCall &) override { return nullptr; }
     Value *shift(Value *, Value *, Type, const Shift &) override { return nullptr; }
     Value *fast_inverse(Value *x, int, bool of_root) override {
@@ -67,6 +69,46 @@ public:
     }
 
 private:
+    // dp4a and dp2a: the products of four bytes, or of two int16s and two bytes, are added to 32
+    // bits.
+    Value *dot(const VectorReduce &node, const Expr &accumulator) {
+        Product product;
+        if (!find_product(node.value, product)) return nullptr;
+        Expr wide = product.a, bytes = product.b;
+        if (wide.type().bits() < bytes.type().bits()) std::swap(wide, bytes);
+        const int factor = node.value.type().lanes() / node.lanes, bits = wide.type().bits(),
+                  together = 32 / bits;
+        const bool fits = node.type.bits() == 32 && node.type.is_int_or_uint() &&
+                          bytes.type().bits() == 8 && (bits == 8 || bits == 16) &&
+                          factor % together == 0;
+        if (!fits) return nullptr;
+        Value *x = value(wide), *y = value(bytes);
+        Value *sums = accumulator.defined() ? value(accumulator) : int_constant(node.type, 0);
+        Value *all = llvm::PoisonValue::get(register_type(node.type));
+        for (int lane = 0; lane < node.lanes; lane++) {
+            Value *sum = slice(sums, lane, 1, 1);
+            for (int i = lane * factor; i < (lane + 1) * factor; i += together)
+                sum = add_products(sum, word(slice(x, i, 1, together)),
+                                   word(slice(y, i, 1, together)), wide.type(), bytes.type());
+            if (node.lanes == 1) return sum;
+            all = b.CreateInsertElement(all, sum, uint64_t(lane));
+        }
+        return all;
+    }
+    // Elements of 16 or 32 bits as one word.
+    Value *word(Value *elements) {
+        const uint64_t bits = elements->getType()->getPrimitiveSizeInBits().getFixedValue();
+        return b.CreateZExt(b.CreateBitCast(elements, b.getIntNTy(unsigned(bits))), b.getInt32Ty());
+    }
+    Value *add_products(Value *sum, Value *x, Value *y, Type wide, Type bytes) {
+        constexpr I::ID four[] = {I::nvvm_idp4a_u_u, I::nvvm_idp4a_u_s, I::nvvm_idp4a_s_u,
+                                  I::nvvm_idp4a_s_s},
+                        two[] = {I::nvvm_idp2a_u_u, I::nvvm_idp2a_u_s, I::nvvm_idp2a_s_u,
+                                 I::nvvm_idp2a_s_s};
+        const size_t form = size_t(wide.is_int() ? 2 : 0) + (bytes.is_int() ? 1 : 0);
+        if (wide.bits() == 8) return b.CreateIntrinsic(four[form], {x, y, sum});
+        return b.CreateIntrinsic(two[form], {x, y, b.getFalse(), sum});
+    }
     template<typename F> Value *for_each_element(Value *x, F f) {
         const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
         if (!type) return f(x);
