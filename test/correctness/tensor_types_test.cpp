@@ -31,6 +31,7 @@ template<typename Sum, typename A, typename B>
 struct TypedProduct {
     Buffer<A> a;
     Buffer<B> b;
+    ImageParam of_a{type_of<A>(), 2, "a"}, of_b{type_of<B>(), 2, "b"};
     Func product{"product"}, out{"out"};
     RDom k;
     bool b_along_k;
@@ -40,8 +41,10 @@ struct TypedProduct {
           b_along_k(b_along_k) {
         a.for_each_element([&](int i, int j) { a(i, j) = A(float((i * 7 + j * 3) % 11) - 5.0f); });
         b.for_each_element([&](int i, int j) { b(i, j) = B(float((i * 5 + j * 2) % 9) - 4.0f); });
-        const Expr of_b = b_along_k ? b(k, x) : b(x, k);
-        product(x, y) += cast<Sum>(a(k, y)) * cast<Sum>(of_b);
+        of_a.set(a);
+        of_b.set(b);
+        const Expr of_column = b_along_k ? of_b(k, x) : of_b(x, k);
+        product(x, y) += cast<Sum>(of_a(k, y)) * cast<Sum>(of_column);
         out(x, y) = product(x, y);
     }
     // Warps of one tile each, whose operands are read as they lie in memory, or staged.
@@ -61,7 +64,7 @@ struct TypedProduct {
         warps(update);
         update.tensorize(x, y, ki, instruction);
         if (!is_staged) return;
-        for (Func staged : {Func(a).in(product), Func(b).in(product)}) {
+        for (Func staged : {of_a.in(), of_b.in()}) {
             staged.compute_at(product, ko).store_in(MemoryType::GPUShared);
             staged.async().ring_buffer(2);
         }
@@ -185,7 +188,8 @@ TEST_SUITE("tensor types") {
         TypedProduct<float, float16_t, float16_t> p(s, true);
         Func largest("largest");
         largest(x, y) = -100.0f;
-        largest(x, y) = max(cast<float>(p.a(p.k, y)) * cast<float>(p.b(p.k, x)), largest(x, y));
+        largest(x, y) =
+            max(cast<float>(p.of_a(p.k, y)) * cast<float>(p.of_b(p.k, x)), largest(x, y));
         p.product = largest;
         p.out = Func("out_of_largest");
         p.out(x, y) = largest(x, y);
