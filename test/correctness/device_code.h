@@ -50,9 +50,9 @@ inline std::string assembled(const std::string &ptx, const std::string &gpu) {
     return said;
 }
 
-// Checks that ptxas takes it, where there is one.
-inline void check_assembled(const std::string &ptx, int capability) {
-    assembled(ptx, "sm_" + std::to_string(capability));
+// Checks that ptxas takes it, where there is one. `is_exact`: for GPUs of this capability alone.
+inline void check_assembled(const std::string &ptx, int capability, bool is_exact = false) {
+    assembled(ptx, "sm_" + std::to_string(capability) + (is_exact ? "a" : ""));
 }
 
 // Checks, where there is a ptxas, that no instruction of wgmma waits for the one before it and no

@@ -187,7 +187,7 @@ TEST_SUITE("roles of warps") {
         CHECK(count_of(ptx, ".maxntid 384") == kernels);
         CHECK(count_of(ptx, "bar.sync \t0") == kernels);
         CHECK(count_of(ptx, "mbarrier.try_wait") == 3 * kernels);  // and of the other group's turn
-        check_assembled(ptx);
+        test::assembled(ptx, "sm_90a");
     }
     TEST_CASE("consumers that share memory meet among themselves") {
         const Sizes s{128, 128, 192, 64, 128, 64, 128, 2};

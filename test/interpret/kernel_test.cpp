@@ -55,7 +55,7 @@ constexpr const char *by_map =
     "                barrier_init(address_of(bar[0]))\n"
     "                barrier_expect(address_of(bar[0]), 32)\n"
     "                machine_op copy_tile(address_of(f[224]), address_of(bar[0]), "
-    "tensor_map(address_of(src[0]), 4, 1, 32, 8, 1, 128), b*8):\n"
+    "tensor_map(address_of(src[0]), 4, 1, 32, 8, 1, 128), 0, b*8):\n"
     "                    for i in [0, +8): f[224 + i] = src[b*8 + i]\n"
     "            gpu_barrier():int32\n"
     "            barrier_wait(address_of(bar[0]), 0)\n"

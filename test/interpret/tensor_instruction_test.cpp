@@ -3,6 +3,7 @@
 #include "base/float16.h"
 #include "interpret/statement.h"
 #include "ir/equal.h"
+#include "ir/gpu_instructions.h"
 #include "ir/instruction.h"
 #include "ir/parser.h"
 #include "ir/tensor_operation.h"
@@ -97,10 +98,10 @@ constexpr const char *by_roles =
     "                    barrier_wait(address_of(empty[0]), (r + 1) % 2)\n"
     "                    barrier_expect(address_of(full[0]), 10240)\n"
     "                    machine_op copy_tile(address_of(sa[0]), address_of(full[0]), "
-    "tensor_map(address_of(a[0]), 2, 2, 64, 64, 64, 64, 64, 1, 128), 0, 0):\n"
+    "tensor_map(address_of(a[0]), 2, 2, 64, 64, 64, 64, 64, 1, 128), 0, 0, 0):\n"
     "                        for i in [0, +64): for k in [0, +64): sa[i*64 + k] = a[i*64 + k]\n"
     "                    machine_op copy_tile(address_of(sb[0]), address_of(full[0]), "
-    "tensor_map(address_of(b[0]), 2, 2, 64, 64, 64, 64, 16, 1, 128), 0, 0):\n"
+    "tensor_map(address_of(b[0]), 2, 2, 64, 64, 64, 64, 16, 1, 128), 0, 0, 0):\n"
     "                        for i in [0, +16): for k in [0, +64): sb[i*64 + k] = b[i*64 + k]\n";
 
 std::string with(std::string text, const std::string &before, const std::string &after) {
@@ -171,9 +172,12 @@ bool equal_operands(const TensorOperation &t, const MachineOp &op) {
 
 TEST_SUITE("tensor instructions") {
     TEST_CASE("are rows that do not contradict themselves") {
-        for (const Type element : {Float(16), BFloat(16), Int(8), UInt(8), Float(32)}) {
+        for (const Type element :
+             {Float(16), BFloat(16), Int(8), UInt(8), Float(32), Float8E4M3(), Float8E5M2()}) {
             verify(ldmatrix_x4(element, false));
-            if (element.bits() == 16) verify(ldmatrix_x4(element, true));
+            if (element.bits() != 16) continue;
+            verify(ldmatrix_x4(element, true));
+            verify(stmatrix_x4(element));
         }
         for (int64_t columns = 8; columns <= 256; columns += 8) {
             std::set<std::string> names;
