@@ -149,7 +149,7 @@ Operand operand(Type type, std::vector<int> sizes, int form, const char *name, i
     }
     if (form == 3) value = read(2 * x, y, made.param);
     if (form == 4) value = read(y, x, made.param);
-    if (form == 5) value = cast(type, cast<float>(read(x, y, made.param)) * 0.5f);
+    if (form == 5) value = cast(type, abs(cast<float>(read(x, y, made.param))) * 0.5f);
     if (form == 6) value = cast(type, max(cast<float>(read(x, y, made.param)), 0.0f));
     made.of(at) = value;
     return made;

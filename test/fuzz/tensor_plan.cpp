@@ -91,7 +91,7 @@ private:
             if (plan.b_across) plan.column_tiles = 7;
             if (!has_16_bits()) plan.column_tiles |= 1;
             if (!plan.a_across || !plan.b_across)
-                plan.step = steps_of_panel * random.range(1, 2) - 1;
+                plan.step = steps_of_panel * (random.chance(0.15) ? 2 : 1) - 1;
             if (random.chance(0.3)) {
                 plan.roles = random.range(1, 2);
                 plan.a_form = plan.b_form = 0;
@@ -102,7 +102,7 @@ private:
         }
         has_rings();
         if (plan.a_staging == 2 && plan.b_staging == 2 && random.chance(0.4)) {
-            plan.sum_cut = random.range(1, 15);
+            plan.sum_cut = random.range(1, std::min(15, 8 * (1 + plan.step) - 1));
             plan.sum_is_param = random.chance(0.4);
         }
         // A result is at least as large as a block.
@@ -112,7 +112,7 @@ private:
         plan.second = random.pick(std::vector{0, 0, 0, 0, 1, 2});
         plan.persistent = random.chance(0.2);
         if (random.chance(0.1) && plan.batch == 0)
-            plan.cluster = 1;
+            plan.cluster = 1, plan.persistent = plan.roles = 0;
         else if (random.chance(0.2))
             plan.order = random.range(1, 3);
     }
