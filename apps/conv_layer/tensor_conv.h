@@ -5,7 +5,10 @@
 
 #include "gemm/tensor_tiles.h"
 
+#include <algorithm>
 #include <tessera.h>
+#include <tuple>
+#include <vector>
 
 namespace tessera::apps {
 
@@ -15,6 +18,9 @@ struct TensorConvShape {
     int stride = 1, padding = 0;
     int p() const { return (height + 2 * padding - rows) / stride + 1; }
     int q() const { return (width + 2 * padding - columns) / stride + 1; }
+    // Few channels are no rows of 16 bytes: then the sum runs over taps and channels at once.
+    bool has_few_channels() const { return channels % 8 != 0; }
+    int depth() const { return channels * columns * rows; }
 };
 
 // A block's tile: places of so many images, in rows and columns, and output channels.
@@ -39,7 +45,9 @@ inline std::vector<TensorConvTiles> possible_tiles(const TensorConvShape &s, int
                 TensorShape product;
                 product.rows = rows * tiles(s.q(), q) * tiles(s.p(), p) * tiles(s.images, images);
                 product.columns = s.filters;
-                product.depth = tiles(s.channels, step) * step * s.rows * s.columns;
+                product.depth = s.has_few_channels()
+                                    ? s.depth()
+                                    : tiles(s.channels, step) * step * s.rows * s.columns;
                 product.operand_bytes = operand_bytes;
                 product.slice_units = s.channels % step == 0 ? s.channels / step : 1;
                 for (const TensorTiles &t : possible_tiles(product, machine))
@@ -47,16 +55,16 @@ inline std::vector<TensorConvTiles> possible_tiles(const TensorConvShape &s, int
             }
         }
     }
-    // Of tiles that take as long, those that compute less beyond the ends.
-    const auto tiles = [&](const TensorConvTiles &t) {
-        return ((s.q() + t.q - 1) / t.q) * ((s.p() + t.p - 1) / t.p) *
-               ((s.images + t.images - 1) / t.images);
+    // Of tiles that take as long, those that compute less beyond the ends, and then those of few
+    // images, whose taps share more of what is loaded.
+    const auto order = [&](const TensorConvTiles &t) {
+        const int tiles = ((s.q() + t.q - 1) / t.q) * ((s.p() + t.p - 1) / t.p) *
+                          ((s.images + t.images - 1) / t.images);
+        return std::tuple(t.of_product.cycles, tiles * t.of_product.rows, t.images);
     };
-    std::stable_sort(all.begin(), all.end(),
-                     [&](const TensorConvTiles &a, const TensorConvTiles &b) {
-                         return std::pair(a.of_product.cycles, tiles(a)) <
-                                std::pair(b.of_product.cycles, tiles(b));
-                     });
+    std::stable_sort(
+        all.begin(), all.end(),
+        [&](const TensorConvTiles &a, const TensorConvTiles &b) { return order(a) < order(b); });
     return all;
 }
 
@@ -66,10 +74,13 @@ struct TensorConv {
     Var k{"k"}, q{"q"}, p{"p"}, n{"n"};
     RDom sum;
     ImageParam in{Float(16), 4, "in"}, filter{Float(16), 4, "filter"};
-    Func padded, weights, patch{"patch"}, conv{"conv"}, out{"out"};
+    Func padded, weights, patch{"patch"}, flat_weights{"flat_weights"}, conv{"conv"}, out{"out"};
+    std::vector<Func> staged;  // what holds the operands of a step
 
     explicit TensorConv(const TensorConvShape &of, bool relu = false)
-        : shape(of), sum(0, of.channels, 0, of.columns, 0, of.rows, "sum") {
+        : shape(of),
+          sum(of.has_few_channels() ? RDom(0, of.depth(), "sum")
+                                    : RDom(0, of.channels, 0, of.columns, 0, of.rows, "sum")) {
         const Expr none;
         padded = BoundaryConditions::constant_exterior(
             in, float16_t(0.0f),
@@ -79,14 +90,25 @@ struct TensorConv {
              of.images > 1 ? Range(0, of.images) : Range(none, none)});
         weights = BoundaryConditions::constant_exterior(
             filter, float16_t(0.0f), {{none, none}, {none, none}, {none, none}, {0, of.filters}});
-        const RVar c = sum.x, s = sum.y, r = sum.z;
         const auto at = [&](const Expr &c, const Expr &s, const Expr &r) {
             return padded(c, q * of.stride + s - of.padding, p * of.stride + r - of.padding, n);
         };
         Var vc("vc"), vs("vs"), vr("vr");
-        patch(vc, q, p, n, vs, vr) = at(vc, vs, vr);
-        const Expr place = of.stride == 1 ? at(c, s, r) : Expr(patch(c, q, p, n, s, r));
-        conv(k, q, p, n) += cast<float>(place) * cast<float>(weights(c, s, r, k));
+        if (of.has_few_channels()) {
+            const Expr c = vc % of.channels, s = vc / of.channels % of.columns,
+                       r = vc / (of.channels * of.columns);
+            patch(vc, q, p, n) = at(c, s, r);
+            flat_weights(vc, k) = weights(c, s, r, k);
+            staged = {patch, flat_weights};
+            conv(k, q, p, n) +=
+                cast<float>(patch(sum, q, p, n)) * cast<float>(flat_weights(sum, k));
+        } else {
+            const RVar c = sum.x, s = sum.y, r = sum.z;
+            patch(vc, q, p, n, vs, vr) = at(vc, vs, vr);
+            staged = {of.stride == 1 ? padded : patch, weights};
+            const Expr place = of.stride == 1 ? at(c, s, r) : Expr(patch(c, q, p, n, s, r));
+            conv(k, q, p, n) += cast<float>(place) * cast<float>(weights(c, s, r, k));
+        }
         const Expr all = conv(k, q, p, n);
         out(k, q, p, n) = cast<float16_t>(relu ? max(all, 0.0f) : all);
         in.dim(0).set_bounds(0, of.channels);
@@ -116,7 +138,7 @@ private:
         schedule_tiles(parts.in().compute_root(), parts, t);
         // Each thread has four channels.
         out.split(k, k, v, 4).vectorize(v).fuse(k, q, k);
-        out.split(k, k, lane, 64, TailStrategy::GuardWithIf);
+        out.split(k, k, lane, 128, TailStrategy::GuardWithIf);
         out.gpu_blocks(k, p, n).gpu_threads(lane);
         conv.compute_at(out, lane).vectorize(k, 4).update().reorder(k, slice).vectorize(k, 4);
         conv.update().unroll(slice);
@@ -125,7 +147,7 @@ private:
     void schedule_tiles(Func to, Func sums, const TensorConvTiles &t) {
         Var ki("ki"), qi("qi"), pi("pi"), ni("ni"), w("w");
         const std::vector<RVar> over = sums.rvars(0);
-        RVar c = over[0], s = over[1], r = over[2], co("co"), ci("ci"), rs("rs"), step("step");
+        RVar c = over[0], co("co"), ci("ci"), rs("rs"), step("step");
         const TailStrategy guard = TailStrategy::GuardWithIf;
         // The loops over places of a tile, innermost first, where it has several.
         struct Places {
@@ -161,7 +183,12 @@ private:
         sums.compute_at(to, k).store_in(MemoryType::Tile).reorder(of_sums);
         sums.bound_extent(k, t.of_product.columns);
         Stage update = sums.update();
-        update.split(c, co, ci, t.of_product.step).fuse(s, r, rs).fuse(rs, co, step);
+        if (over.size() == 1)
+            update.split(c, step, ci, t.of_product.step);
+        else
+            update.split(c, co, ci, t.of_product.step)
+                .fuse(over[1], over[2], rs)
+                .fuse(rs, co, step);
         if (each == 1) {
             to.gpu_warpgroups(of_groups.of_result);
             sums.gpu_warpgroups(of_groups.of_sums);
@@ -179,7 +206,7 @@ private:
         update.tensorize(k, wgmma).tensorize(ci, wgmma);
         for (const Places &all : places)
             if (&all != &of_groups || each > 1) update.tensorize(all.of_sums, wgmma);
-        for (Func f : {shape.stride == 1 ? padded : patch, weights}) {
+        for (Func f : staged) {
             f.compute_at(sums, step).store_in(MemoryType::GPUShared);
             f.async().ring_buffer(t.of_product.stages);
         }

@@ -3,15 +3,19 @@
 
 #include "gemm/tensor_tiles.h"
 
+#include <string>
 #include <tessera.h>
+#include <vector>
 
 namespace tessera::apps {
 
-// The last tiles of a row and of a column of tiles begin earlier, if they are cut, so that they are
-// whole: then threads store 16 bytes at a time. Smaller matrices are guarded element by element.
-inline TailStrategy tail_of(int extent, int tile, int aligned_to = 1) {
-    return extent >= tile && extent % aligned_to == 0 ? TailStrategy::ShiftInwards
-                                                      : TailStrategy::GuardWithIf;
+// The last tile of a row of tiles begins earlier, if it is cut, so that it is whole: then threads
+// store 16 bytes at a time. Rows of the result are guarded one by one, and so is what is smaller
+// than a tile.
+inline TailStrategy tail_of_columns(const TensorShape &s, const TensorTiles &t) {
+    const bool is_aligned = s.columns * s.result_bytes % 16 == 0;
+    return is_aligned && s.columns >= t.columns ? TailStrategy::ShiftInwards
+                                                : TailStrategy::GuardWithIf;
 }
 
 // Schedules out, rows x columns, which uses sums(x, y, ...) += a(k, y) * b(x, k) once for each of
@@ -23,8 +27,8 @@ inline void schedule_gemm(Func out, Func sums, const std::vector<Func> &staged,
     const Var x = blocks[0], y = blocks[1];
     Var xi("xi"), yi("yi"), w("w");
     RVar k = sums.rvars(0)[0], ko("ko"), ki("ki");
-    out.split(x, x, xi, t.columns, tail_of(shape.columns, t.columns, 16 / shape.result_bytes));
-    out.split(y, y, yi, t.rows, tail_of(shape.rows, t.rows)).reorder(xi, yi, x, y);
+    out.split(x, x, xi, t.columns, tail_of_columns(shape, t));
+    out.split(y, y, yi, t.rows, TailStrategy::GuardWithIf).reorder(xi, yi, x, y);
     out.gpu_warpgroups(yi, t.rows / t.warpgroups);
     if (blocks.size() > 3) out.fuse(blocks[2], blocks[3], blocks[2]);
     for (size_t d = 0; d < std::min<size_t>(blocks.size(), 3); d++) out.gpu_blocks(blocks[d]);
@@ -42,6 +46,29 @@ inline void schedule_gemm(Func out, Func sums, const std::vector<Func> &staged,
         f.compute_at(sums, ko).store_in(MemoryType::GPUShared).async().ring_buffer(t.stages);
 }
 
+// The same for mma.sync: warps of t.warp_rows x t.warp_columns share a tile.
+inline void schedule_mma_gemm(Func out, Func sums, const std::vector<Func> &staged,
+                              const TensorShape &shape, const TensorTiles &t,
+                              const TensorInstruction &instruction) {
+    const std::vector<Var> blocks = out.args();
+    const Var x = blocks[0], y = blocks[1];
+    Var xi("xi"), yi("yi"), wx("wx"), wy("wy");
+    RVar k = sums.rvars(0)[0], ko("ko"), ki("ki");
+    out.split(x, x, xi, t.columns, tail_of_columns(shape, t));
+    out.split(y, y, yi, t.rows, TailStrategy::GuardWithIf).reorder(xi, yi, x, y);
+    out.tile(xi, yi, wx, wy, xi, yi, t.warp_columns, t.warp_rows).gpu_warps(wx, wy);
+    for (const Var &block : blocks) out.gpu_blocks(block);
+    out.gpu_order(grouped(t.group));
+    sums.compute_at(out, x).store_in(MemoryType::Tile);
+    sums.tile(x, y, wx, wy, x, y, t.warp_columns, t.warp_rows).gpu_warps(wx, wy);
+    sums.bound_extent(x, t.columns).bound_extent(y, t.rows);
+    Stage update = sums.update();
+    update.split(k, ko, ki, t.step).tile(x, y, wx, wy, x, y, t.warp_columns, t.warp_rows);
+    update.reorder({ki, x, y, wx, wy, ko}).gpu_warps(wx, wy).tensorize(x, y, ki, instruction);
+    for (Func f : staged)
+        f.compute_at(sums, ko).store_in(MemoryType::GPUShared).async().ring_buffer(t.stages);
+}
+
 // The same with the sum in t.slices parts of whole steps, as many in each, which blocks of their
 // own compute; another kernel adds them up, and does what comes after.
 inline void schedule_sliced_gemm(Func out, Func sums, const std::vector<Func> &staged,
@@ -55,12 +82,13 @@ inline void schedule_sliced_gemm(Func out, Func sums, const std::vector<Func> &s
     of_parts.result_bytes = sums.type().bytes();
     schedule_gemm(stored.compute_root(), parts, staged, of_parts, t, instruction);
     // Each thread has four columns.
+    const Var y = out.args()[1];
     const TailStrategy guard = TailStrategy::GuardWithIf;
-    out.split(x, x, v, 4, guard).vectorize(v).split(x, xo, lane, 32, guard);
+    out.split(x, x, v, 4, guard).vectorize(v).fuse(x, y, x).split(x, xo, lane, 128, guard);
     out.gpu_blocks(xo).gpu_threads(lane);
-    for (size_t d = 1; d < out.args().size(); d++) out.gpu_blocks(out.args()[d]);
-    sums.compute_at(out, lane).vectorize(x, 4).update().reorder(x, slice).vectorize(x, 4).unroll(
-        slice);
+    if (out.args().size() > 2) out.gpu_blocks(out.args()[2]);
+    sums.compute_at(out, lane).vectorize(x, 4);
+    sums.update().reorder(x, slice).vectorize(x, 4).unroll(slice);
 }
 
 // result(x, y, z) = of sums(x, y, z) = sum over k of a * b. With one product there is no z.
@@ -98,14 +126,20 @@ struct TensorGemm {
         promise_sizes();
     }
 
-    // Returns the name of the family of instructions.
-    TensorInstruction instruction() const {
-        return types.operand == Float(32) ? TensorInstruction("wgmma.tf32")
-                                          : TensorInstruction::WGMMA;
+    // Returns the tiles that the model of tensor_tiles.h chooses for a compute capability.
+    TensorTiles choose(int capability = 90) const {
+        const bool is_along_sum = !shape.a_by_columns && shape.b_by_columns;
+        const bool has_wgmma = capability == 90 && (is_along_sum || types.operand.bytes() == 2);
+        return has_wgmma ? choose_tiles(shape) : choose_mma_tiles(shape);
     }
     void schedule(const TensorTiles &tiles) {
-        const auto schedule = tiles.slices > 1 ? schedule_sliced_gemm : schedule_gemm;
-        schedule(out, sums, {padded_a, padded_b}, shape, tiles, instruction());
+        const bool is_mma = tiles.warp_rows > 0, is_tf32 = types.operand == Float(32);
+        const auto schedule = is_mma             ? schedule_mma_gemm
+                              : tiles.slices > 1 ? schedule_sliced_gemm
+                                                 : schedule_gemm;
+        schedule(
+            out, sums, {padded_a, padded_b}, shape, tiles,
+            TensorInstruction(std::string(is_mma ? "mma" : "wgmma") + (is_tf32 ? ".tf32" : "")));
     }
 
 private:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace tessera::apps {
@@ -26,8 +27,10 @@ struct TensorMachine {
     // Cycles: of a block until its first operands are there and after its last sums; of these what
     // another block hides; of a load; between two steps of a block; for its warpgroups to meet.
     double around = 1950, hidden = 0.4, latency = 1170, between = 65, meeting = 75;
-    double element = 78;   // cycles of a thread for an element that threads copy one by one
-    double kernel = 3500;  // cycles of another kernel
+    // Cycles of the instructions of a step, which wait for one another; of a thread for an element
+    // that threads copy one by one, of which a multiprocessor copies so many in a cycle at most; of
+    // another kernel.
+    double chain = 300, element = 70, elements = 3.6, kernel = 3500;
 };
 
 // result (rows x columns, of each of `batch` products) = a (rows x depth) * b (depth x columns).
@@ -54,6 +57,7 @@ struct TensorTiles {
     int group = 8;     // rows of blocks that are begun together
     int slices = 1;    // of the sum, that are computed by blocks of their own
     bool persistent = false, roles = false;
+    int warp_rows = 0, warp_columns = 0;  // of mma.sync; 0: wgmma
     double cycles = 0;  // that are expected of a multiprocessor for all of its tiles
 };
 
@@ -69,12 +73,14 @@ inline bool has_room(TensorTiles &t, const TensorShape &s, const TensorMachine &
     const int warps = int(divided_up((t.warpgroups * 4 + t.roles) * t.resident, 4) * 4);
     const int registers = std::min(255, m.registers / (warps * 32) / 8 * 8);
     const int sums = t.rows * t.columns / (t.warpgroups * 128);
+    // Several warpgroups that copy wait for one another.
+    if (!s.has_boxes() && t.warpgroups > 1) return false;
     if (warps > 64 || sums + (s.has_boxes() ? 38 : 80) > registers) return false;
     const int64_t steps = divided_up(divided_up(s.depth, t.step), t.slices);
     const int64_t stage_bytes = int64_t(t.rows + t.columns) * t.step * s.operand_bytes;
     const int64_t room = m.shared_bytes / t.resident - 1024 * (t.resident > 1) - 256;
     const int64_t fewest = std::min<int64_t>(3, std::max<int64_t>(steps, 2));
-    const int64_t most = s.has_boxes() ? 12 : 3;
+    const int64_t most = 12;
     t.stages = int(std::min({room / stage_bytes, most, std::max<int64_t>(steps, 2)}));
     return t.stages >= fewest;
 }
@@ -91,11 +97,15 @@ inline double estimate(const TensorTiles &t, const TensorShape &s, const TensorM
     const double stage_bytes = double(t.rows + t.columns) * t.step * s.operand_bytes;
     const double products = double(t.rows) * t.columns * t.step * s.operand_bytes / 2 / m.products;
     const double read = double(t.rows + t.rows / 64 * t.columns) * t.step * s.operand_bytes;
-    double step = together * (m.between + std::max({products, stage_bytes / m.loaded_bytes,
-                                                    read / m.operand_bytes})) +
+    const double longest =
+        std::max({products, stage_bytes / m.loaded_bytes, read / m.operand_bytes});
+    double step = std::max(together * longest, m.chain) + together * m.between +
                   (t.warpgroups > 1 ? m.meeting : 0);
     step = std::max(step, m.latency / (t.stages - 1));
-    if (!s.has_boxes()) step += m.element * stage_bytes / s.operand_bytes / (t.warpgroups * 128);
+    if (!s.has_boxes()) {
+        const double copied = stage_bytes / s.operand_bytes;
+        step += std::max(copied / (t.warpgroups * 128) * m.element, together * copied / m.elements);
+    }
     // Threads store 16 bytes at a time unless the rows of the result are cut elsewhere.
     const bool is_cut = s.columns % t.columns != 0 &&
                         (s.columns < t.columns || s.columns * s.result_bytes % 16 != 0);
@@ -157,6 +167,29 @@ inline std::vector<TensorTiles> possible_tiles(const TensorShape &s,
 
 inline TensorTiles choose_tiles(const TensorShape &s, const TensorMachine &machine = {}) {
     return possible_tiles(s, machine).front();
+}
+
+// Returns tiles for mma.sync, which GPUs from compute capability 8.0 on have, and which multiplies
+// operands of any layout: bytes and tf32 that are not stored along the sum have no other.
+inline TensorTiles choose_mma_tiles(const TensorShape &s, const TensorMachine &machine = {}) {
+    constexpr int tiles[][4] = {
+        {128, 128, 64, 64}, {128, 64, 64, 32}, {64, 64, 32, 32}, {32, 64, 16, 32}};
+    TensorTiles best{};
+    for (const auto &[rows, columns, warp_rows, warp_columns] : tiles) {
+        TensorTiles t{rows, columns, 64 / s.operand_bytes, 0, 4};
+        t.warp_rows = warp_rows;
+        t.warp_columns = warp_columns;
+        t.group = std::max(1, 2048 / rows);
+        const int64_t blocks =
+            detail::divided_up(s.rows, rows) * detail::divided_up(s.columns, columns) * s.batch;
+        // A bit more than half as fast as wgmma, and less with small warps.
+        const double rate = 0.58 * machine.products * 2 / s.operand_bytes * warp_rows *
+                            warp_columns / (warp_rows * warp_columns + 512.0);
+        t.cycles = double(detail::divided_up(blocks, machine.processors)) *
+                   (double(rows) * columns * s.depth / rate + machine.around);
+        if (best.rows == 0 || t.cycles < best.cycles) best = t;
+    }
+    return best;
 }
 
 }  // namespace tessera::apps

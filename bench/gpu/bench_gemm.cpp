@@ -14,6 +14,9 @@
 #include <fstream>
 #include <future>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <random>
 #include <regex>
 #include <thread>
@@ -54,8 +57,10 @@ struct Compiled {
 class Compiler {
 public:
     std::shared_future<Callable> begin(const TensorVariant &v, const Target &target) {
+        const Target of_variant =
+            v.is_dependent ? target.with_feature(Target::CUDADependentLaunch) : target;
         std::packaged_task<Callable()> task(
-            [compile = v.compile, target] { return compile(target); });
+            [compile = v.compile, of_variant] { return compile(of_variant); });
         std::shared_future<Callable> result = task.get_future().share();
         std::lock_guard lock(mutex);
         tasks.push_back(std::move(task));

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <poll.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <random>
 #include <set>
+#include <stdexcept>
+#include <utility>
 
 namespace tessera::bench {
 
@@ -97,6 +99,8 @@ std::string name_of(const apps::TensorTiles &t) {
     if (t.slices > 1) name += " split" + std::to_string(t.slices);
     if (t.persistent) name += " pers";
     if (t.roles) name += " roles";
+    if (t.warp_rows > 0)
+        name += " mma " + std::to_string(t.warp_rows) + "x" + std::to_string(t.warp_columns);
     return name;
 }
 
@@ -129,6 +133,13 @@ TensorVariant variant(const TensorProblem &p, const apps::TensorTiles &tiles) {
                 const auto [out, arguments] = scheduled();
                 return ptx_of(out, arguments);
             }};
+}
+
+// The same, whose kernels begin while those before them end.
+TensorVariant dependent(TensorVariant v) {
+    v.name += " dependent";
+    v.is_dependent = true;
+    return v;
 }
 
 TensorVariant variant(const TensorProblem &p, const apps::TensorConvTiles &tiles) {
@@ -180,17 +191,27 @@ std::vector<TensorVariant> variants_of(const TensorProblem &p, int more) {
     std::set<std::string> seen;  // names
     const auto add = [&](auto tiles) {
         TensorVariant v = variant(p, tiles);
-        if (seen.insert(v.name).second) all.push_back(std::move(v));
+        if (!seen.insert(v.name).second) return;
+        all.push_back(std::move(v));
+        // Of kernels of less than 50 microseconds the time between them shows.
+        if (all.size() == 1 && p.operations() < 2e10) all.push_back(dependent(all[0]));
     };
+    if (p.capability < 90) {
+        add(apps::choose_mma_tiles(shape_of(p.product)));
+        return all;
+    }
     if (p.convolution) {
+        // Others of each size of a tile, and the same in tiles of other places.
+        const auto tiles = apps::possible_tiles(shape_of(*p.convolution));
+        const std::string first = name_of(tiles.front().of_product);
         std::set<std::vector<int>> kinds;
-        for (const apps::TensorConvTiles &t : apps::possible_tiles(shape_of(*p.convolution))) {
-            if (int(all.size()) > more) break;
-            // Images or rows are not everywhere: a few of each size of a tile.
-            if (kinds
-                    .insert({t.of_product.rows, t.of_product.columns, t.of_product.warpgroups,
-                             t.of_product.resident})
-                    .second)
+        int of_other_places = 0;
+        for (const apps::TensorConvTiles &t : tiles) {
+            if (int(all.size()) > more + 1) break;
+            const apps::TensorTiles &of = t.of_product;
+            if (kinds.insert({of.rows, of.columns, of.warpgroups, of.resident, of.slices}).second)
+                add(t);
+            else if (name_of(of) == first && of_other_places++ < more / 2)
                 add(t);
         }
         return all;
@@ -358,6 +379,10 @@ std::vector<TensorProblem> tensor_problems() {
     gemm("f16", {512, 512, 512, 16, false, true}, "shapes");
     for (bool a : {false, true})
         for (bool b : {false, true}) gemm("transposes", {4096, 4096, 4096, 1, a, b}, "shapes");
+    for (int n : {2048, 4096, 8192}) {
+        gemm("f16, sm_80", {n, n, n, 1, false, true}, "sm_80");
+        all.back().capability = 80;
+    }
     gemm("bias + GELU", {4096, 4096, 4096, 1, false, true, F16, F16, true});
     const auto convolution = [&](const char *name, ConvolutionShape c, const char *group = "") {
         all.push_back({name, {}, c, group});
@@ -366,6 +391,7 @@ std::vector<TensorProblem> tensor_problems() {
     convolution("AMOS's", {1, 128, 28, 28, 128, 3, 3, 1, 1});
     for (int n : {1, 16}) {
         const char *group = n == 1 ? "ResNet-18, 1" : "ResNet-18, 16";
+        convolution("ResNet-18", {n, 3, 224, 224, 64, 7, 7, 2, 3}, group);
         for (const auto &[size, channels] : {std::pair(56, 64), {28, 128}, {14, 256}, {7, 512}}) {
             convolution("ResNet-18", {n, channels, size, size, channels, 3, 3, 1, 1}, group);
             if (size == 56) continue;

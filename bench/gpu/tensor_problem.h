@@ -22,6 +22,7 @@ struct TensorProblem {
     MatrixProduct product = {};
     std::optional<ConvolutionShape> convolution = {};
     std::string group = {};  // rows of the same name have one geometric mean
+    int capability = 90;     // whose instructions are used
     double operations() const;
     std::string sizes() const;
 };
@@ -34,6 +35,7 @@ struct TensorVariant {
     std::string name;
     std::function<Callable(const Target &)> compile;
     std::function<std::string()> ptx;  // for capability 9.0
+    bool is_dependent = false;         // begins while the kernel before it ends
 };
 // The first is what the apps' functions choose; then `more` others that the model of tiles puts
 // next.

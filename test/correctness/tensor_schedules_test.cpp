@@ -40,7 +40,7 @@ void multiplies(TensorShape s, const TensorTiles *tiles = nullptr) {
     s.operand_bytes = int(sizeof(T));
     s.result_bytes = int(sizeof(Result));
     TensorGemm gemm(s, {type_of<T>(), type_of<Sum>(), type_of<Result>()});
-    gemm.schedule(tiles ? *tiles : choose_tiles(s));
+    gemm.schedule(tiles ? *tiles : gemm.choose());
     const auto sizes = [&](bool swapped, int inner, int outer) {
         std::vector<int> all = {swapped ? outer : inner, swapped ? inner : outer};
         if (s.batch > 1) all.push_back(s.batch);
@@ -166,6 +166,13 @@ TEST_SUITE("tensor schedules") {
                   (said.empty() ? 0 : count_of(ptx, ".entry")));
         }
     }
+    TEST_CASE("capability 8.0") {
+        for (const TensorShape &s :
+             {TensorShape{100, 77, 33}, {64, 136, 64, 2, 2, 2, true, false}}) {
+            const TensorTiles tiles = choose_mma_tiles(s);
+            multiplies<float16_t, float, float16_t>(s, &tiles);
+        }
+    }
     TEST_CASE("sums in slices, which another kernel adds up") {
         TensorTiles tiles{64, 64, 64, 1, 3};
         tiles.slices = 3;
@@ -177,6 +184,9 @@ TEST_SUITE("tensor schedules") {
         multiplies<int8_t, int32_t, int32_t>({64, 48, 160});
         multiplies<int8_t, int32_t, int8_t>({70, 64, 128});
         multiplies<float, float, float>({64, 64, 40});
+        // Not along the sum: by mma.
+        multiplies<int8_t, int32_t, int32_t>({40, 64, 96, 1, 4, 1, false, false});
+        multiplies<float, float, float>({48, 40, 24, 4, 4, 2, true, false});
     }
     TEST_CASE("convolutions: places of one image, and of several") {
         convolves({1, 16, 9, 11, 32, 1, 1, 1, 0});
@@ -189,6 +199,7 @@ TEST_SUITE("tensor schedules") {
         convolves({9, 16, 6, 4, 48, 1, 2, 1, 0}, &two);
         convolves({16, 16, 3, 5, 32, 2, 2, 2, 1}, &images);
         convolves({2, 16, 9, 5, 32, 1, 1, 1, 0}, &shared);
+        convolves({2, 3, 12, 14, 32, 5, 3, 2, 1});  // taps and channels at once
         TensorConvTiles slices{8, 8, 1, product};
         slices.of_product.slices = 2;
         convolves({1, 128, 7, 9, 32, 3, 2, 1, 1}, &slices);
