@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -46,10 +45,10 @@ struct Events {
 
 Buffer<float16_t> random_values(const std::vector<int> &sizes, unsigned seed) {
     Buffer<float16_t> values(sizes);
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<float> numbers(-1, 1);
-    for (size_t i = 0; i < values.number_of_elements(); i++)
-        values.data()[i] = float16_t(numbers(random));
+    for (size_t i = 0; i < values.number_of_elements(); i++) {
+        seed = seed * 1664525U + 1013904223U;
+        values.data()[i] = float16_t(float(int(seed >> 8)) / float(1 << 23) - 1);
+    }
     values.set_host_dirty();
     values.copy_to_device();
     return values;
@@ -116,7 +115,7 @@ void row(const TensorAttention::Shape &shape, int count, int heads, Events &even
 struct Plan {
     int queries, rows, keys;
 };
-constexpr Plan plans[] = {{128, 32, 64}, {128, 16, 64}, {64, 16, 64}, {128, 32, 32}, {256, 32, 64}};
+constexpr Plan plans[] = {{128, 32, 64}, {64, 16, 64}, {256, 32, 64}};
 
 }  // namespace
 
