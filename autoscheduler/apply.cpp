@@ -2,6 +2,7 @@
 #include "autoscheduler/options.h"
 #include "autoscheduler/register.h"
 #include "autoscheduler/report.h"
+#include "autoscheduler/space/gpu_rules.h"
 #include "autoscheduler/tuning_problem.h"
 #include "program/print_schedule.h"
 #include <algorithm>
@@ -29,19 +30,48 @@ struct Job {
     uint64_t seed = 1;
     std::string log, report;
     bool shows_progress = false;
+    bool asks_for_search = false;  // by an option
     SearchControl control;
 };
 
+// Gives the pipeline the steps of a schedule behind those that it has, and writes them down.
+void take_over(const TuningProblem &problem, const program::Schedule &found,
+               AutoSchedulerResults *results) {
+    const std::vector<program::FunctionRef> outputs = outputs_of(problem.pipeline);
+    program::Functions functions = program::functions_of(outputs);
+    for (const program::Step &step : steps_of_plan(problem.graph, found)) {
+        program::perform(step, functions);
+    }
+    const program::Schedule schedule = program::schedule_of(outputs);
+    results->schedule_source = program::print_schedule_block(problem.algorithm, schedule);
+    results->schedule_python =
+        program::print_schedule(problem.algorithm, schedule, "pipeline", program::Language::Python);
+}
+
+// By rules: no search looks at kernels yet.
+void schedule_kernels(const Pipeline &pipeline, const Target &target, const Job &job,
+                      AutoSchedulerResults *results) {
+    const TuningProblem problem(pipeline, target, Machine::usual(target, job.cores));
+    if (job.asks_for_search) {
+        warn_of("nothing is measured, since schedules for GPUs are made by rules; without the "
+                "options trials, seconds, log and report that is what is asked for");
+    }
+    const GpuRulesResult found = schedule_for_gpu(problem.workload, GpuMachine::usual(target));
+    if (found.is_on_cpu) {
+        warn_of(str("no schedule for a GPU was found, and the pipeline runs on the CPU: ",
+                    found.refusal));
+    }
+    take_over(problem, found.schedule, results);
+}
+
 void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job &job,
                        AutoSchedulerResults *results) {
-    warn_of_gpu(target);
+    if (target.has_gpu_feature()) return schedule_kernels(pipeline, target, job, results);
     // If anything is measured, the machine is measured first.
     const bool measures = runs_here(target) && job.trials > 0;
     const TuningProblem problem(pipeline, target,
                                 measures ? this_machine(target, job.cores, job.control.stop)
                                          : known_machine(target, job.cores));
-    const std::vector<program::FunctionRef> outputs = outputs_of(pipeline);
-    program::Functions functions = program::functions_of(outputs);
     SearchOptions options;
     const std::string useless = job.trials > 0 ? problem.why_not_measured() : "";
     warn_of(useless);
@@ -76,13 +106,7 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     if (!found.trials.empty() || !job.report.empty())
         results->report = to_html(problem.workload, problem.machine, found);
     if (!job.report.empty()) write_report(job.report, results->report, found);
-    for (const program::Step &step : steps_of_plan(problem.graph, found.schedule)) {
-        program::perform(step, functions);
-    }
-    const program::Schedule schedule = program::schedule_of(outputs);
-    results->schedule_source = program::print_schedule_block(problem.algorithm, schedule);
-    results->schedule_python =
-        program::print_schedule(problem.algorithm, schedule, "pipeline", program::Language::Python);
+    take_over(problem, found.schedule, results);
 }
 
 int cores_in(const Options &options) {
@@ -115,6 +139,9 @@ void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerPar
     job.report = options.text("report");
     job.shows_progress = options.number("progress", 0, 0) != 0;
     if (job.seconds == 0) job.trials = 0;
+    const bool has_file = !options.text("log").empty() || !job.report.empty();
+    const bool has_limit = params.extra.contains("trials") || params.extra.contains("seconds");
+    job.asks_for_search = has_file || (has_limit && job.trials > 0);
     job.control = params.control;
     schedule_until_stopped(pipeline, target, job, results);
 }

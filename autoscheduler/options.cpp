@@ -46,8 +46,8 @@ void warn_of(const std::string &text) {
 
 void warn_of_gpu(const Target &target) {
     if (!target.has_gpu_feature()) return;
-    warn_of(str("the autoscheduler makes no schedules for GPUs: what it schedules for ",
-                target.to_string(), " runs on the CPU"));
+    warn_of(str("--tune finds no schedules for GPUs: what it schedules for ", target.to_string(),
+                " runs on the CPU; autoscheduler=simple makes schedules for GPUs by rules"));
 }
 
 void warn_of_cores(const std::string &option, int cores) {

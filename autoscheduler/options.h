@@ -35,7 +35,7 @@ bool runs_here(const Target &target);
 // A warning about what is asked for, if there is any text.
 void warn_of(const std::string &text);
 
-// Warns that what is scheduled automatically runs on the CPU, if the target has a GPU.
+// Warns that what is tuned runs on the CPU, if the target has a GPU.
 void warn_of_gpu(const Target &target);
 
 // Warns if `cores` are more than this machine has. `option`: the text of the option that asks for

@@ -183,17 +183,25 @@ TEST_SUITE("autoscheduler, by its names") {
         }
         CHECK_FALSE(std::filesystem::exists(log));
     }
-    TEST_CASE("a target with a GPU is told that its schedule is for the CPU") {
+    TEST_CASE("a target with a GPU gets kernels by rules, whichever autoscheduler is asked for") {
+        const Target target("x86-64-linux-avx2-cuda");
         for (const AutoschedulerParams &params :
-             {AutoschedulerParams("simple"), AutoschedulerParams("tessera", {{"trials", "0"}}),
+             {AutoschedulerParams("simple"), AutoschedulerParams("tessera"),
+              AutoschedulerParams("tessera", {{"trials", "0"}}),
               AutoschedulerParams("Mullapudi2016")}) {
             Warnings warnings;
             Func f = small_blur();
-            Pipeline(f).apply_autoscheduler(Target("x86-64-linux-avx2-cuda"), params);
-            CHECK(warnings.text() ==
-                  "the autoscheduler makes no schedules for GPUs: what it schedules for "
-                  "x86-64-linux-avx2-cuda runs on the CPU\n");
+            const auto found = Pipeline(f).apply_autoscheduler(target, params);
+            CHECK(found.schedule_source.find(".gpu_blocks(") != std::string::npos);
+            CHECK(found.trials == 0);
+            CHECK(warnings.text() == "");
         }
+        const Warnings warnings;
+        Func f = small_blur();
+        Pipeline(f).apply_autoscheduler(target, {"tessera", {{"trials", "20"}}});
+        CHECK(warnings.text() ==
+              "nothing is measured, since schedules for GPUs are made by rules; without the "
+              "options trials, seconds, log and report that is what is asked for\n");
     }
     TEST_CASE("more cores than the machine has are warned of") {
         for (const AutoschedulerParams &params :

@@ -20,6 +20,9 @@ struct Implementation {
 // The problem's pipeline with its own schedule or that of an autoscheduler. Throws CompileError.
 Pipeline pipeline_of(const Problem &problem, const AutoschedulerParams &scheduler = {});
 
+// The same, scheduled automatically for the sizes of the data. Throws CompileError.
+Pipeline scheduled_pipeline(Data &data, const AutoschedulerParams &scheduler);
+
 // Ours, compiled in this process, with its own schedule or that of an autoscheduler. Throws
 // CompileError.
 Implementation tessera_implementation(const std::shared_ptr<Data> &data,

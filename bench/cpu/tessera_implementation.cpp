@@ -63,7 +63,8 @@ void estimate_sizes(const Pipeline &pipeline, Data &data) {
     pipeline.outputs()[0].set_estimates(sizes);
 }
 
-// The pipeline as it is scheduled by hand, or automatically for the data.
+}  // namespace
+
 Pipeline scheduled_pipeline(Data &data, const AutoschedulerParams &scheduler) {
     if (scheduler.name.empty()) return pipeline_of(data.problem);
     Pipeline::add_autoscheduler("for_the_data",
@@ -74,8 +75,6 @@ Pipeline scheduled_pipeline(Data &data, const AutoschedulerParams &scheduler) {
                                 });
     return pipeline_of(data.problem, {"for_the_data", {}});
 }
-
-}  // namespace
 
 Implementation tessera_implementation(const std::shared_ptr<Data> &data,
                                       const AutoschedulerParams &scheduler) {

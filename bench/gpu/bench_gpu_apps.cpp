@@ -1,6 +1,7 @@
 // Measures how fast the apps run on this machine's GPU, beside programs of Halide, cuBLAS, and a
 // copy by the driver of the same bytes: README.md. Ends with 1 if there is no GPU, or a result of
 // ours is wrong.
+#include "cpu/implementation.h"
 #include "cpu/problems.h"
 #include "gpu/card.h"
 #include "gpu/contender.h"
@@ -8,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -21,7 +23,7 @@ namespace {
 struct Options {
     std::string filter, json, peers;
     int rounds = 11;
-    bool list = false;
+    bool list = false, rules = false, show = false;
 };
 
 Problem square_product(int size) {
@@ -73,15 +75,19 @@ Tolerance tolerance_of(const Problem &p) {
 std::vector<GpuTiming> run(const Problem &problem, const Options &options) {
     auto data = std::make_shared<Data>(problem);
     std::vector<Contender> contenders = {tessera_on_gpu(data)};
+    if (options.rules) contenders.push_back(rules_on_gpu(data));
     for (auto &c : libraries_on_gpu(data)) contenders.push_back(std::move(c));
     for (auto &c : peers_on_gpu(data, options.peers)) contenders.push_back(std::move(c));
     return measure_on_gpu(contenders, copy_on_gpu(data), expected_result(data),
                           tolerance_of(problem), options.rounds);
 }
 
+constexpr const char *by_rules = "by rules";
+
 std::vector<std::string> columns_for(const Options &options) {
     std::vector<std::string> columns = names_of_peers(options.peers);
     columns.insert(columns.begin(), "cuBLAS");
+    if (options.rules) columns.insert(columns.begin(), by_rules);
     columns.push_back("copy");
     return columns;
 }
@@ -127,8 +133,34 @@ nlohmann::json to_json(const Problem &problem, const std::vector<GpuTiming> &tim
     return {{"case", problem.name}, {"size", problem.size}, {"times", times}};
 }
 
+// The speed of schedules by rules as a part of that of the apps' own.
+class SpeedOfRules {
+public:
+    void add(const std::vector<GpuTiming> &timings) {
+        for (const GpuTiming &t : timings) {
+            if (t.name != by_rules) continue;
+            const double speed = t.failure.empty() ? 1 / t.ratio : 0;
+            if (t.failure.empty()) logarithms.push_back(std::log(speed));
+            least = std::min(least, speed);
+        }
+    }
+    void print() const {
+        if (logarithms.empty()) return;
+        double sum = 0;
+        for (double l : logarithms) sum += l;
+        std::printf("by rules: %.2f of the speed of the apps' schedules in geometric mean of %zu, "
+                    "%.2f at least\n",
+                    std::exp(sum / double(logarithms.size())), logarithms.size(), least);
+    }
+
+private:
+    std::vector<double> logarithms;
+    double least = 1e9;
+};
+
 int run_all(const Options &options) {
     const std::regex filter(options.filter);
+    SpeedOfRules speed;
     nlohmann::json rows = nlohmann::json::array();
     int failed = 0;
     const std::vector<std::string> columns = columns_for(options);
@@ -140,6 +172,7 @@ int run_all(const Options &options) {
         try {
             const std::vector<GpuTiming> timings = run(problem, options);
             print(problem, columns, timings);
+            speed.add(timings);
             rows.push_back(to_json(problem, timings));
         } catch (const std::exception &e) {
             std::printf("%-22s %-18s FAILED: %s\n", problem.name.c_str(), problem.size.c_str(),
@@ -147,11 +180,25 @@ int run_all(const Options &options) {
             failed = 1;
         }
     }
+    speed.print();
     if (!options.json.empty()) {
         const nlohmann::json all = {{"card", card}, {"cases", rows}};
         std::ofstream(options.json) << all.dump(1) << "\n";
     }
     return failed;
+}
+
+int show_schedules(const Options &options) {
+    const std::regex filter(options.filter);
+    setenv("TESSERA_JIT_TARGET", "host-cuda-cuda_capability_90", 1);
+    for (const Problem &problem : problems_for_gpus()) {
+        if (!std::regex_search(problem.name + " " + problem.size, filter)) continue;
+        Data data(problem);
+        const Pipeline pipeline = scheduled_pipeline(data, {"simple"});
+        std::printf("%s %s\n%s\n", problem.name.c_str(), problem.size.c_str(),
+                    pipeline.schedule_as_cpp().c_str());
+    }
+    return 0;
 }
 
 }  // namespace
@@ -163,6 +210,11 @@ int main(int argc, char **argv) {
     app.add_option("--json", options.json, "a file to write all times to");
     app.add_option("--peers", options.peers, "a file that lists shared libraries of peers");
     app.add_option("--rounds", options.rounds, "in which all take turns (11)");
+    app.add_flag("--rules", options.rules,
+                 "beside the apps' schedules, those that the autoscheduler makes by rules");
+    app.add_flag(
+        "--show", options.show,
+        "print the schedules that are made by rules, and do nothing; there need be no GPU");
     app.add_flag("--list", options.list, "print the cases, and do nothing");
     CLI11_PARSE(app, argc, argv);
     if (options.list) {
@@ -171,6 +223,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    if (options.show) return show_schedules(options);
     if (!host_supports_target_device(Target("host-cuda"))) {
         std::printf("this machine has no GPU that pipelines can run on\n");
         return 1;

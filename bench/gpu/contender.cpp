@@ -15,9 +15,10 @@ namespace {
 const Target gpu("host-cuda");
 
 // Sets the environment, by which tessera_implementation asks for the target.
-Implementation compiled_for(const char *target, const std::shared_ptr<Data> &data) {
+Implementation compiled_for(const char *target, const std::shared_ptr<Data> &data,
+                            const AutoschedulerParams &scheduler) {
     setenv("TESSERA_JIT_TARGET", target, 1);
-    return tessera_implementation(data);
+    return tessera_implementation(data, scheduler);
 }
 
 void to_device(Buffer<> b) {  // which is shared with the caller's
@@ -93,8 +94,9 @@ Contender contender_of(const Peer &peer, const PeerFunction &function, Data &dat
 
 }  // namespace
 
-Contender tessera_for(const char *target, const std::shared_ptr<Data> &data) {
-    const Implementation ours = compiled_for(target, data);
+Contender tessera_for(const char *target, const std::shared_ptr<Data> &data,
+                      const AutoschedulerParams &scheduler) {
+    const Implementation ours = compiled_for(target, data, scheduler);
     return {"Tessera", ours.run, [ours] { ours.result().device_sync(); },
             [ours] {
                 Buffer<> result = ours.result();
@@ -105,6 +107,12 @@ Contender tessera_for(const char *target, const std::shared_ptr<Data> &data) {
 
 Contender tessera_on_gpu(const std::shared_ptr<Data> &data) {
     return tessera_for("host-cuda", data);
+}
+
+Contender rules_on_gpu(const std::shared_ptr<Data> &data) {
+    Contender found = tessera_for("host-cuda", data, {"simple"});
+    found.name = "by rules";
+    return found;
 }
 
 std::vector<Contender> peers_on_gpu(const std::shared_ptr<Data> &data, const std::string &list) {
@@ -162,7 +170,7 @@ Contender copy_on_gpu(const std::shared_ptr<Data> &data) {
 }
 
 Buffer<> expected_result(const std::shared_ptr<Data> &data) {
-    const Implementation plain = compiled_for("host", data);
+    const Implementation plain = compiled_for("host", data, {});
     plain.run();
     return plain.result();
 }

@@ -19,8 +19,12 @@ struct Contender {
 
 // Ours, compiled in this process, with the schedule of the problem's generator. Throws
 // CompileError.
-Contender tessera_for(const char *target, const std::shared_ptr<Data> &data);
+Contender tessera_for(const char *target, const std::shared_ptr<Data> &data,
+                      const AutoschedulerParams &scheduler = {});
 Contender tessera_on_gpu(const std::shared_ptr<Data> &data);
+// Ours with the schedule that the autoscheduler's rules make for the data, in place of the
+// generator's: "by rules".
+Contender rules_on_gpu(const std::shared_ptr<Data> &data);
 
 // Those of the shared libraries that `list` names, a path in each line: programs of Halide.
 std::vector<Contender> peers_on_gpu(const std::shared_ptr<Data> &data, const std::string &list);

@@ -1,0 +1,24 @@
+#pragma once
+#include "autoscheduler/machine/gpu.h"
+#include "autoscheduler/space/gpu_plan.h"
+#include "autoscheduler/workload.h"
+
+namespace tessera::autoscheduler {
+
+struct GpuRulesResult {
+    program::Schedule schedule;
+    std::string rule;         // the rules that made it: "rows by warps: softmax, tiles"
+    double microseconds = 0;  // estimated
+    std::string refusal;      // of what was tried first; empty: it is what was found
+    bool is_on_cpu = false;   // no kernels are legal
+};
+
+// A schedule for a GPU by rules and the estimated time alone, with no measurement: the same each
+// time. It is legal: what the compiler refuses is made simpler until it does not. What no rule is
+// for has a kernel for each of its stages.
+GpuRulesResult schedule_for_gpu(const Workload &workload, const GpuMachine &machine);
+
+// Decides where functions are computed: climbs from much at the root by the estimated time.
+GpuPlan places_by_estimate(const Graph &graph, const GpuMachine &machine);
+
+}  // namespace tessera::autoscheduler
