@@ -95,23 +95,6 @@ TEST_SUITE("autoscheduler, GPUs by rules") {
         CHECK(has(schedule, ".unroll(yp)"));
         CHECK(has(schedule, ".vectorize(xp)"));
     }
-    TEST_CASE("stencils upon stencils are computed in tiles that a block shares") {
-        ImageParam in(Float(32), 2, "in");
-        Func first("first"), f("f");
-        const auto around = [](const auto &of) {
-            Expr sum = of(x, y);
-            for (int i = -3; i <= 3; i++) {
-                for (int j = -3; j <= 3; j++) sum += of(x + i, y + j) * of(x + j, y + i);
-            }
-            return sum;
-        };
-        first(x, y) = around(in);
-        f(x, y) = around(first);
-        const std::string schedule = schedule_for(f, {4096, 4096});
-        CAPTURE(schedule);
-        CHECK(has(schedule, "first.compute_at(LoopLevel(f, "));
-        CHECK(count_of(schedule, ".gpu_threads(") > 2);
-    }
     TEST_CASE("a warp has a row that is reduced") {
         const Buffer<float> in = numbers<float>({150, 140});
         const std::string schedule = check<float>(
