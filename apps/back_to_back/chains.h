@@ -17,19 +17,19 @@
 namespace tessera::apps {
 
 struct ChainSizes {
-    int rows = 128 * 640, sum = 576;                     // of the products: a0 is rows x sum
+    int rows = 128 * 640, sum = 576;                      // of the products: a0 is rows x sum
     int images = 32, size = 56, channels = 64, taps = 3;  // of the convolutions
-    int columns0 = 64, columns1 = 128;                   // of d0 and d1
+    int columns0 = 64, columns1 = 128;                    // of d0 and d1
     bool adds_c1 = true;
 };
 
 // What a block and its warps have. Rows of convolutions are places of an image, 8 side by side.
 struct ChainTiles {
-    int rows;                // of a block, which has all columns
-    int rows0, columns0;     // of a warp, of the first product
-    int rows1, columns1;     // of the second one
-    int step;                // of a sum, between two copies
-    int stages;              // of copies
+    int rows;             // of a block, which has all columns
+    int rows0, columns0;  // of a warp, of the first product
+    int rows1, columns1;  // of the second one
+    int step;             // of a sum, between two copies
+    int stages;           // of copies
 };
 
 struct Chain {
@@ -44,7 +44,9 @@ struct Chain {
           a0(element, dimensions, "a0"), b0(element, dimensions, "b0"), b1(element, 2, "b1"),
           c1(element, dimensions, "c1") {}
 
-    Expr product(const Expr &a, const Expr &b) const { return cast(sum_type, a) * cast(sum_type, b); }
+    Expr product(const Expr &a, const Expr &b) const {
+        return cast(sum_type, a) * cast(sum_type, b);
+    }
     // Returns alpha1 * sum1 + beta1 * c1.
     Expr second(const Expr &sum, const Expr &added) const {
         const Expr scaled = alpha1 * cast<float>(sum);

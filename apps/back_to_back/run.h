@@ -15,8 +15,8 @@ inline ChainSizes small_sizes(const ChainProgram &program) {
     ChainSizes sizes;
     sizes.rows = 2 * program.tiles.rows;
     sizes.sum = 3 * 64;
-    sizes.images = program.capability == 90 ? 3 : 1;
-    sizes.size = 16;
+    sizes.images = program.capability == 90 ? 4 : 1;
+    sizes.size = program.capability == 90 ? 8 : 16;
     return sizes;
 }
 
@@ -39,8 +39,8 @@ public:
         } else {
             auto of = std::make_unique<BackToBackGemm>(sizes, type);
             schedule(*of);
-            set({sizes.sum, sizes.rows}, {sizes.sum, sizes.columns0},
-                {sizes.columns1, sizes.rows}, std::move(of));
+            set({sizes.sum, sizes.rows}, {sizes.sum, sizes.columns0}, {sizes.columns1, sizes.rows},
+                std::move(of));
         }
     }
     void realize(const Target &target) { chain->d1.realize(d1, target); }
@@ -100,7 +100,6 @@ private:
         if (!std::is_integral_v<Element>) return Element(positive);
         return Element(std::min(std::nearbyint(positive), 127.0f));
     }
-    // Calls f(a, b) for all that is multiplied for an element of the first product.
     float sum0(int64_t row, int column) const {
         float sum = 0;
         if (a0.dimensions() == 2) {
@@ -124,8 +123,7 @@ private:
         for (int x = 0; x < sizes.columns0; x++) d0.push_back(rectified(alpha0 * sum0(row, x)));
         for (int x = 0; x < sizes.columns1; x++) {
             float sum = 0;
-            for (int r = 0; r < sizes.columns0; r++)
-                sum += float(d0[size_t(r)]) * float(b1(r, x));
+            for (int r = 0; r < sizes.columns0; r++) sum += float(d0[size_t(r)]) * float(b1(r, x));
             const float added = float(c1.data()[row * sizes.columns1 + x]);
             expected.push_back(rectified(alpha1 * sum + beta1 * added));
         }

@@ -111,8 +111,8 @@ private:
             return panels(o, of_thread, size_t(step.k * (step.extent / of_instruction) + step.own));
         case TensorOperation::Source::Rows: {
             // One load brings the operand for all instructions that share its rows (or columns).
-            const int64_t of_load = TensorOperation::rows_of_load(
-                              t.instruction, o.of_instruction.name.text()),
+            const int64_t of_load = TensorOperation::rows_of_load(t.instruction,
+                                                                  o.of_instruction.name.text()),
                           shared_by = of_load / of_instruction,
                           registers = o.of_instruction.layout.output("register")->extent();
             const size_t number = size_t(step.k * (step.extent / of_load) + step.own / shared_by);

@@ -67,8 +67,7 @@ size_t places_of(const TensorOperation &t, const TensorOperand &o, bool is_a) {
     switch (o.source) {
     case TensorSource::Registers: return 1;
     case TensorSource::Rows:
-        return size_t(t.steps("k") *
-                      (own / TensorOperation::rows_of_load(t.instruction, name)));
+        return size_t(t.steps("k") * (own / TensorOperation::rows_of_load(t.instruction, name)));
     case TensorSource::Panels: return size_t(t.steps("k") * t.steps(is_a ? "i" : "j"));
     }
     return 0;

@@ -3,6 +3,7 @@
 // that ptxas takes where it is installed; and on the GPU, where there is one.
 #include "correctness/device_code.h"
 #include "error/refusal.h"
+#include <cmath>
 #include <functional>
 
 using namespace tessera;
@@ -55,8 +56,9 @@ struct BackToBack {
         second(x, y) += cast<Sum>(between(r, y)) * cast<Sum>(along_k ? w(r, x) : w(x, r));
         out(x, y) = second(x, y);
     }
-    void schedule(const TensorInstruction &instruction, bool in_memory) {
-        out.tile(x, y, xi, yi, c.columns, c.block_rows).gpu_blocks(x, y);
+    // `columns`: of a block; 0: all of them.
+    void schedule(const TensorInstruction &instruction, bool in_memory, int columns = 0) {
+        out.tile(x, y, xi, yi, columns > 0 ? columns : c.columns, c.block_rows).gpu_blocks(x, y);
         share(out, yi);
         for (Func sum : {first, second}) {
             sum.compute_at(out, x).store_in(MemoryType::Tile);
@@ -70,7 +72,7 @@ struct BackToBack {
         share(between, y);
     }
     // What is copied ahead: a and b in steps, or b for all of them, and w.
-    void schedule_for_wgmma(bool keeps_b) {
+    void schedule_for_wgmma(bool keeps_b, bool in_memory = false) {
         RVar ko("ko"), ki("ki"), ro("ro"), ri("ri");
         out.tile(x, y, xi, yi, c.columns, c.block_rows).gpu_blocks(x, y);
         share(out, yi);
@@ -88,6 +90,9 @@ struct BackToBack {
         keeps_b ? w.in().compute_at(out, x) : w.in().compute_at(second, ro);
         for (Func f : {a.in(), b.in(), w.in()})
             f.store_in(MemoryType::GPUShared).async().ring_buffer(2);
+        if (!in_memory) return;
+        between.compute_at(out, x).store_in(MemoryType::GPUShared);
+        share(between, y);
     }
     void check(int capability) {
         for (const Target &target : targets(capability)) {
@@ -133,14 +138,109 @@ void agrees(const Chain &c, bool in_memory, bool along_k = false, int capability
 using Change = std::function<void(Func &)>;
 
 template<typename Element, typename Sum>
-void agrees_by_wgmma(const Chain &c, bool keeps_b, bool along_k,
-                     const Change &change = [](Func &) {}) {
+void agrees_by_wgmma(const Chain &c, bool keeps_b, bool along_k, const Change &change = {},
+                     bool in_memory = false) {
     CAPTURE(keeps_b);
     CAPTURE(along_k);
     BackToBack<Element, Sum> chain(c, along_k);
-    chain.schedule_for_wgmma(keeps_b);
-    change(chain.out);
+    chain.schedule_for_wgmma(keeps_b, in_memory);
+    if (change) change(chain.out);
     chain.check(90);
+}
+
+// Checks that ptxas reports no notes and no spills.
+void check_not_serialized(const std::string &ptx) {
+    if (std::string(PTXAS).empty()) return;
+    const auto folder = std::filesystem::temp_directory_path() / "tensor_chain_test";
+    std::filesystem::create_directories(folder);
+    const std::string path = (folder / "kernels.ptx").string();
+    std::ofstream(path) << ptx;
+    const std::string command = std::string(PTXAS) + " -v -arch=sm_90a " + path + " -o " + path +
+                                ".cubin > " + path + ".txt 2>&1";
+    CHECK(std::system(command.c_str()) == 0);
+    std::ifstream file(path + ".txt");
+    const std::string said{std::istreambuf_iterator<char>(file), {}};
+    std::filesystem::remove_all(folder);
+    CAPTURE(said);
+    CHECK(test::count_of(said, "C75") == 0);
+    CHECK(test::count_of(said, " 0 bytes spill stores, 0 bytes spill loads") ==
+          test::count_of(ptx, ".entry"));
+}
+
+// Three layers with activations between them, of one kernel: the sums of each are an operand of the
+// next.
+struct Layers {
+    static constexpr int rows = 64, width = 32, results = 16;
+    Buffer<float16_t> in{width, rows}, w0{width, width}, w1{width, width}, w2{results, width};
+    Buffer<float> bias{width};
+    Func sum0{"sum0"}, sum1{"sum1"}, sum2{"sum2"}, layer0{"layer0"}, layer1{"layer1"}, out{"out"};
+    RDom k{0, width};
+
+    Layers() {
+        int i = 0;
+        for (Buffer<float16_t> *b : {&in, &w0, &w1, &w2})
+            b->for_each_value([&](float16_t &v) { v = float16_t(float(i++ * 7 % 13 - 6) / 32); });
+        bias.for_each_value([&](float &v) { v = float(i++ % 5 - 2) / 8; });
+        const auto layer = [&](Func &sum, const auto &of, const auto &weights) {
+            sum(x, y) += cast<float>(of(k, y)) * cast<float>(weights(x, k));
+        };
+        const auto activated = [&](Func &to, Func &sum) {
+            const Expr v = sum(x, y) + bias(x);
+            to(x, y) = cast<float16_t>(v / (1.0f + exp(-1.702f * v)));
+        };
+        layer(sum0, in, w0);
+        activated(layer0, sum0);
+        layer(sum1, layer0, w1);
+        activated(layer1, sum1);
+        layer(sum2, layer1, w2);
+        out(x, y) = sum2(x, y);
+        out.tile(x, y, xi, yi, results, 32).gpu_blocks(x, y).split(yi, wy, yi, 16).gpu_warps(wy);
+        for (Func sum : {sum0, sum1, sum2}) {
+            sum.compute_at(out, x).store_in(MemoryType::Tile);
+            sum.split(y, wy, y, 16).gpu_warps(wy);
+            sum.update().split(y, wy, y, 16).reorder({k.x, x, y, wy}).gpu_warps(wy);
+            sum.update().tensorize(x, y, k.x, mma);
+        }
+    }
+    std::vector<float> expected_row(int j) const {
+        std::vector<float> values(width);
+        for (int i = 0; i < width; i++) values[size_t(i)] = float(in(i, j));
+        for (const Buffer<float16_t> *w : {&w0, &w1, &w2}) {
+            std::vector<float> sums(size_t(w->width()), 0);
+            for (int i = 0; i < w->width(); i++) {
+                for (int n = 0; n < width; n++)
+                    sums[size_t(i)] += values[size_t(n)] * float((*w)(i, n));
+                const float v = sums[size_t(i)] + (w == &w2 ? 0 : bias(i));
+                if (w != &w2) sums[size_t(i)] = float(float16_t(v / (1 + std::exp(-1.702f * v))));
+            }
+            values = sums;
+        }
+        return values;
+    }
+};
+
+// The first product with warps that have some of its columns, or the second one with more taps.
+void refused(int columns_of_warp, int taps) {
+    const Chain c{32, 32, 16, 16, 32};
+    Buffer<float16_t> a(c.k, c.rows + taps), b(c.inner, c.k), w(c.columns, c.inner, taps);
+    Func first("first"), between("between"), second("second"), out("out");
+    RDom k(0, c.k), r(0, c.inner, 0, taps);
+    Var wx("wx");
+    first(x, y) += cast<float>(a(k, y)) * cast<float>(b(x, k));
+    between(x, y) = cast<float16_t>(first(x, y));
+    second(x, y) += cast<float>(between(r.x, y + r.y)) * cast<float>(w(x, r.x, r.y));
+    out(x, y) = second(x, y);
+    out.tile(x, y, xi, yi, c.columns, c.block_rows).gpu_blocks(x, y);
+    out.tile(xi, yi, wx, wy, xi, yi, c.columns, 16).gpu_warps(wx, wy);
+    for (Func sum : {first, second}) {
+        const int columns = sum.name() == "first" ? columns_of_warp : c.columns;
+        sum.compute_at(out, x).store_in(MemoryType::Tile);
+        sum.tile(x, y, wx, wy, x, y, columns, 16).gpu_warps(wx, wy);
+        sum.update().tile(x, y, wx, wy, x, y, columns, 16).gpu_warps(wx, wy);
+    }
+    first.update().reorder({k.x, x, y, wx, wy}).tensorize(x, y, k.x, mma);
+    second.update().reorder({r.x, x, y, wx, wy, r.y}).tensorize(x, y, r.x, mma);
+    out.compile_jit(targets(80)[0]);
 }
 
 }  // namespace
@@ -188,21 +288,77 @@ TEST_SUITE("tensor chains") {
         }
     }
     TEST_CASE("wgmma: the first sums are an operand in registers, the other is copied once") {
-        const Chain c{128, 64, 64, 128, 64, 64};
-        for (const bool keeps_b : {false, true}) {
-            for (const bool along_k : {true, false}) {
-                agrees_by_wgmma<float16_t, float>(c, keeps_b, along_k);
-                agrees_by_wgmma<bfloat16_t, float>({128, 64, 128, 192, 128, 64}, keeps_b, along_k);
+        for (const bool along_k : {true, false}) {
+            agrees_by_wgmma<float16_t, float>({64, 64, 64, 128, 64, 64}, false, along_k);
+            agrees_by_wgmma<bfloat16_t, float>({128, 64, 64, 64, 128, 64}, true, along_k);
+        }
+    }
+    TEST_CASE("wgmma: or in the memory of the block, in panels") {
+        agrees_by_wgmma<float16_t, float>({128, 64, 64, 64, 128, 64}, false, true, {}, true);
+        // What threads store is seen by the instructions behind a fence of each and a barrier.
+        BackToBack<float16_t, float> chain({128, 64, 64, 64, 128, 64}, true);
+        chain.schedule_for_wgmma(false, true);
+        const std::string ptx = test::ptx_of(chain.out, 90);
+        CAPTURE(ptx);
+        size_t at = ptx.find("wgmma.wait_group.sync.aligned 0");
+        for (const char *next : {"st.shared", "fence.proxy.async", "bar.sync", "wgmma.mma_async"}) {
+            CAPTURE(next);
+            REQUIRE(at != std::string::npos);
+            at = ptx.find(next, at);
+        }
+        check_not_serialized(ptx);
+    }
+    TEST_CASE("code for wgmma: nothing is serialized, weights are copied once for a block") {
+        BackToBack<float16_t, float> chain({1280, 64, 128, 576, 128, 64}, true);
+        chain.schedule_for_wgmma(true);
+        chain.out.bound(x, 0, 128).persistent().warp_specialize(40, 232);
+        const std::string ptx = test::ptx_of(chain.out, 90);
+        CHECK(test::count_of(ptx, "wgmma.mma_async.sync.aligned.m64n64k16") > 0);
+        CHECK(test::count_of(ptx, "m64n128k16.f32.f16.f16 {") > 0);
+        check_not_serialized(ptx);
+        // Nothing is written to registers between a fence and the instructions behind it.
+        size_t fences = 0;
+        for (size_t at = ptx.find("wgmma.fence"); at != std::string::npos; fences++) {
+            const std::string between = ptx.substr(at, ptx.find("wgmma.mma_async", at) - at);
+            CHECK(test::count_of(between, "mov.") + test::count_of(between, "cvt.") == 0);
+            at = ptx.find("wgmma.fence", at + 1);
+        }
+        CHECK(fences > 0);
+    }
+    TEST_CASE("three layers in a row, with biases and activations between") {
+        const Layers layers;
+        for (const Target &target : targets(80)) {
+            CAPTURE(target.to_string());
+            Func out = layers.out;
+            const Buffer<float> result = out.realize({Layers::results, Layers::rows}, target);
+            for (int j = 0; j < Layers::rows; j++) {
+                const std::vector<float> expected = layers.expected_row(j);
+                for (int i = 0; i < Layers::results; i++)
+                    CHECK(std::abs(result(i, j) - expected[size_t(i)]) < 1e-3f);
             }
         }
     }
+    TEST_CASE("a block that recomputes the first product for a part of the columns is right") {
+        BackToBack<float16_t, float> chain({32, 32, 32, 16, 32});
+        chain.schedule(mma, false, 16);
+        chain.check(80);
+    }
+    TEST_CASE("what cannot be in registers is refused, with what would do") {
+        const auto says = [](const std::string &message, const std::string &part) {
+            CAPTURE(message);
+            CHECK(message.find(part) != std::string::npos);
+        };
+        const std::string of_warps = refusal([] { refused(16, 1); });
+        says(of_warps, "the tile of a warp has all columns that the next product sums");
+        says(of_warps, "store a copy of it in MemoryType::GPUShared");
+        says(refusal([] { refused(32, 2); }), "what is tensorized has no conditions but those of a "
+                                              "split that does not divide the sum");
+    }
     TEST_CASE("wgmma: a persistent block keeps what is the same for its tiles") {
-        const Chain c{320, 64, 64, 192, 64, 64};
-        for (const bool keeps_b : {false, true}) {
-            agrees_by_wgmma<float16_t, float>(c, keeps_b, true, [](Func &f) { f.persistent(); });
-            agrees_by_wgmma<float16_t, float>(c, keeps_b, true, [](Func &f) {
-                f.persistent().warp_specialize(40, 232);
-            });
-        }
+        const Chain c{192, 64, 64, 128, 64, 64};
+        agrees_by_wgmma<float16_t, float>(c, true, true, [](Func &f) { f.persistent(); });
+        for (const bool keeps_b : {false, true})
+            agrees_by_wgmma<float16_t, float>(
+                c, keeps_b, true, [](Func &f) { f.persistent().warp_specialize(40, 232); });
     }
 }

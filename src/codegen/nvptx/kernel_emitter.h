@@ -55,6 +55,9 @@ private:
     std::vector<Value *> load_fragment(const Expr &place, const ir::Instruction &load);
     Value *matrix_descriptor(const Expr &place, const ir::TensorOperation::Operand &o,
                              Type element);
+    // Words of operands: of each step along k, of each instruction along rows or columns.
+    using OperandsByStep = std::vector<std::vector<std::vector<Value *>>>;
+    void fence_registers(const ir::TensorOperation &t, OperandsByStep &of_a);
     std::vector<std::vector<Value *>> operands_at(const ir::TensorOperation &t,
                                                   std::string_view name, int64_t k);
     std::pair<Value *, Value *> exchange(Value *low, Value *high, Value *lane, uint32_t distance);

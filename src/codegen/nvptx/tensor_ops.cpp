@@ -384,6 +384,33 @@ std::string KernelEmitter::assembly_of(const TensorOperation &t, int64_t sums, i
     return replaced(text, "%B", t.b.is_along_k ? "0" : "1");
 }
 
+// Orders instructions wgmma behind what writes their sums and the words of A in registers: these
+// are operands of the fence, so that no write, as of zeros, moves behind it.
+void KernelEmitter::fence_registers(const TensorOperation &t, OperandsByStep &of_a) {
+    const Type sum = t.instruction.operand("D").type;
+    const int64_t words = t.registers_of("D").output("register")->extent() * sum.bytes() / 4;
+    const std::vector<Value *> places = word_places(t.accumulators, 0, words);
+    std::vector<Value *> all;
+    for (Value *p : places) all.push_back(b.CreateLoad(word_type(sum), p));
+    for (const auto &step : of_a)
+        for (const std::vector<Value *> &fragment : step)
+            all.insert(all.end(), fragment.begin(), fragment.end());
+    std::vector<llvm::Type *> types;
+    std::string results;
+    for (Value *v : all) {
+        types.push_back(v->getType());
+        results += v->getType()->isFloatTy() ? "=f," : "=r,";
+    }
+    llvm::CallInst *c =
+        assembly("wgmma.fence.sync.aligned;", results + tied(int64_t(all.size())) + "~{memory}",
+                 llvm::StructType::get(context, types), all);
+    unsigned n = 0;
+    for (Value *p : places) b.CreateStore(b.CreateExtractValue(c, n++), p);
+    for (auto &step : of_a)
+        for (std::vector<Value *> &fragment : step)
+            for (Value *&v : fragment) v = b.CreateExtractValue(c, n++);
+}
+
 void KernelEmitter::tensor(const MachineOp &node) {
     MemoScope forget(*this);
     const auto t = TensorOperation::of(node);
@@ -391,14 +418,17 @@ void KernelEmitter::tensor(const MachineOp &node) {
     const Layout sums = t.registers_of("D");
     const int64_t words = d.layout.output("register")->extent() * d.type.bytes() / 4;
     const int64_t k_steps = t.steps("k"), i_steps = t.steps("i"), j_steps = t.steps("j");
-    std::vector<std::vector<std::vector<Value *>>> of_a, of_b;  // by step along k
+    OperandsByStep of_a, of_b;
     const auto load = [&](int64_t k) {
         of_a.push_back(operands_at(t, "A", k));
         of_b.push_back(operands_at(t, "B", k));
     };
     if (t.instruction.is_asynchronous) {
         for (int64_t k = 0; k < k_steps; k++) load(k);
-        assembly("wgmma.fence.sync.aligned;", "~{memory}", b.getVoidTy(), {});
+        if (t.a.source == TensorOperation::Source::Registers)
+            fence_registers(t, of_a);
+        else
+            assembly("wgmma.fence.sync.aligned;", "~{memory}", b.getVoidTy(), {});
     }
     for (int64_t k = 0; k < k_steps; k++) {
         if (!t.instruction.is_asynchronous) load(k);

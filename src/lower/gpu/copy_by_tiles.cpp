@@ -238,10 +238,10 @@ Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions,
     } else {
         for (const Range &r : storage.at(c.callee)->bounds) {
             const bool is_first = min.empty();
-            strides_of_source.push_back(
-                is_first ? Expr(1)
-                : min.size() == 1 ? extents_of_source.back()
-                                  : strides_of_source.back() * extents_of_source.back());
+            strides_of_source.push_back(is_first ? Expr(1)
+                                        : min.size() == 1
+                                            ? extents_of_source.back()
+                                            : strides_of_source.back() * extents_of_source.back());
             min.push_back(r.min);
             extents_of_source.push_back(r.extent);
         }

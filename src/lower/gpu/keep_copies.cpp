@@ -24,9 +24,9 @@ std::unordered_set<Symbol> bound_in(const Stmt &s) {
 }
 
 // Takes what all iterations of a loop copy alike out of its body.
-class TakeOut final : public Mutator {
+class TakeAlikeOut final : public Mutator {
 public:
-    explicit TakeOut(const For &loop) : names(bound_in(Stmt(&loop))) {}
+    explicit TakeAlikeOut(const For &loop) : names(bound_in(Stmt(&loop))) {}
 
     struct Copy {
         Ref<const Realize> ring;
@@ -38,7 +38,8 @@ private:
     Stmt visit(const Realize &r) override {
         if (!is_ring(r)) return Mutator::visit(r);
         LoopParts parts = split_copies(r.body, {{r.func, &r}});
-        if (parts.copies.size() != 1 || !is_alike(r, parts.copies[0].stmt)) return Mutator::visit(r);
+        if (parts.copies.size() != 1 || !is_alike(r, parts.copies[0].stmt))
+            return Mutator::visit(r);
         taken.push_back({Ref<const Realize>(&r), parts.copies[0].stmt});
         return (*this)(parts.rest);
     }
@@ -65,10 +66,10 @@ class KeepCopies final : public Mutator {
         const Stmt s = Mutator::visit(loop);
         const auto &inner = *s.as<For>();
         if (loop.loop_kind != LoopKind::Serial) return s;
-        TakeOut take_out(inner);
+        TakeAlikeOut take_out(inner);
         Stmt all = inner.with<&For::body>(take_out(inner.body));
         if (take_out.taken.empty()) return s;
-        for (const TakeOut::Copy &c : std::views::reverse(take_out.taken))
+        for (const TakeAlikeOut::Copy &c : std::views::reverse(take_out.taken))
             all = c.ring->with<&Realize::body>(Block::make(c.stmt, all));
         return all;
     }

@@ -143,6 +143,20 @@ private:
     const std::unordered_set<Symbol> &of_kernel;
 };
 
+// Has each thread wait where it has produced a Func.
+class FenceBehind final : public Mutator {
+public:
+    explicit FenceBehind(Symbol func) : func(func) {}
+
+private:
+    Stmt visit(const ProducerConsumer &p) override {
+        if (p.func != func || !p.is_producer) return Mutator::visit(p);
+        const Stmt fence = evaluate(Intrinsic::async_wait, {0});
+        return p.with<&ProducerConsumer::body>(Block::make(p.body, fence));
+    }
+    const Symbol func;
+};
+
 class PipelineCopies final : public Mutator {
     Stmt visit(const Realize &r) override {
         storage[r.func] = &r;
@@ -157,9 +171,17 @@ class PipelineCopies final : public Mutator {
         } else {
             s = Mutator::visit(r);
             if (r.memory == MemoryType::GPUSharedAsync) s = without_ring(*s.as<Realize>());
+            if (in_kernel && has_panels(r)) s = in_panels(*s.as<Realize>());
         }
         storage.erase(r.func);
         return s;
+    }
+    // Puts what instructions read in panels into these. They see what threads have stored after a
+    // fence, which the wait is, too.
+    static Stmt in_panels(const Realize &r) {
+        StorageFacts facts = r.storage;
+        facts.layout = layout_of_panels(r);
+        return r.with<&Realize::body, &Realize::storage>(FenceBehind(r.func)(r.body), facts);
     }
     Stmt without_ring(const Realize &r) const {
         return r.with<&Realize::memory, &Realize::body>(
@@ -226,6 +248,7 @@ class PipelineCopies final : public Mutator {
         const Stmt kept =
             is_first_of_block ? loop.with<&For::body>(keep_copies(loop.body)) : Stmt(&loop);
         Stmt s = Mutator::visit(*kept.as<For>());
+        if (is_first_of_block) s = wait_behind_tensors(s);
         cluster = around;
         if (roles.any() && !std::exchange(have_roles, true)) s = with_roles(*s.as<For>());
         if (is_first_of_block) in_blocks = have_roles = false;

@@ -7,6 +7,8 @@
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/warp_roles.h"
 #include "lower/loops/loop_name.h"
+#include <algorithm>
+#include <optional>
 #include <set>
 
 namespace tessera::lower {
@@ -66,27 +68,55 @@ bool is_asynchronous(const MachineOp &op) {
 
 Symbol tile_of(const Expr &place) { return place.as<IntrinsicCall>()->args[0].as<Call>()->callee; }
 
-// The Tiles that are waited for in a statement.
-std::unordered_set<Symbol> waited_for(const Stmt &s) {
-    std::unordered_set<Symbol> tiles;
-    for_each_node(s, [&](const IntrinsicCall &c) {
-        if (c.op == Intrinsic::tensor_wait && is_zero(c.args[0])) tiles.insert(tile_of(c.args[1]));
-    });
-    return tiles;
+// The Tile whose instructions wgmma a statement waits for to the end.
+std::optional<Symbol> waited_for(const Stmt &s) {
+    const auto *e = s.as<Evaluate>();
+    const auto *c = e ? e->value.as<IntrinsicCall>() : nullptr;
+    if (!c || c->op != Intrinsic::tensor_wait || !is_zero(c->args[0])) return std::nullopt;
+    return tile_of(c->args[1]);
 }
+
+// Adds the Tiles that statements of a block wait for, from one on.
+void add_waits(const Block &block, size_t first, std::vector<Symbol> &tiles) {
+    for (size_t i = first; i < block.stmts.size(); i++) {
+        if (const auto tile = waited_for(block.stmts[i])) tiles.push_back(*tile);
+    }
+}
+
+// Visits instructions wgmma, but for those that a wait stands behind, of the loops around or of
+// their own.
+class UnwaitedOperations : public Visitor {
+protected:
+    virtual void unwaited(const TensorOperation &t, Symbol tile) = 0;
+    void visit(const MachineOp &op) override {
+        if (!is_asynchronous(op)) return Visitor::visit(op);
+        const auto t = TensorOperation::of(op);
+        const Symbol tile = tile_of(t.accumulators);
+        if (std::ranges::find(waits, tile) == waits.end()) unwaited(t, tile);
+    }
+    void visit(const Block &block) override {
+        for (size_t i = 0; i < block.stmts.size(); i++) {
+            const size_t before = waits.size();
+            add_waits(block, i + 1, waits);
+            (*this)(block.stmts[i]);
+            waits.resize(before);
+        }
+    }
+
+private:
+    std::vector<Symbol> waits;  // behind what is visited
+};
 
 // The place of the accumulators of the instructions wgmma in a statement that nothing there waits
 // for; undefined if there are none.
-Expr wgmma_accumulators(const Stmt &s) {
-    const std::unordered_set<Symbol> waited = waited_for(s);
+class FindAccumulators final : public UnwaitedOperations {
+public:
+    explicit FindAccumulators(const Stmt &s) { (*this)(s); }
     Expr place;
-    for_each_node(s, [&](const MachineOp &op) {
-        if (!is_asynchronous(op)) return;
-        const Expr of_op = TensorOperation::of(op).accumulators;
-        if (!waited.contains(tile_of(of_op))) place = of_op;
-    });
-    return place;
-}
+
+private:
+    void unwaited(const TensorOperation &t, Symbol) override { place = t.accumulators; }
+};
 
 bool has_wgmma(const Stmt &s) {
     bool any = false;
@@ -94,41 +124,47 @@ bool has_wgmma(const Stmt &s) {
     return any;
 }
 
-// Waits for instructions wgmma behind the loops over threads that run them, if nothing else does.
+// The wait before them keeps the first sums, such as zeros, from being written behind their fence.
 class WaitBehind final : public Mutator {
+    Stmt visit(const Block &block) override {
+        std::vector<Stmt> all;
+        for (size_t i = 0; i < block.stmts.size(); i++) {
+            const size_t before = waits.size();
+            add_waits(block, i + 1, waits);
+            all.push_back((*this)(block.stmts[i]));
+            waits.resize(before);
+        }
+        return Block::make(all);
+    }
     Stmt visit(const For &loop) override {
         if (!is_over_threads(loop)) return Mutator::visit(loop);
-        const Expr accumulators = wgmma_accumulators(Stmt(&loop));
-        if (!accumulators.defined() || waited.contains(tile_of(accumulators))) return Stmt(&loop);
-        return Block::make(Stmt(&loop), evaluate(Intrinsic::tensor_wait, {0, accumulators}));
+        const Expr place = FindAccumulators(Stmt(&loop)).place;
+        if (!place.defined() || std::ranges::find(waits, tile_of(place)) != waits.end())
+            return Stmt(&loop);
+        const Stmt wait = evaluate(Intrinsic::tensor_wait, {0, place});
+        return Block::make({wait, Stmt(&loop), wait});
     }
-    const std::unordered_set<Symbol> waited;
-
-public:
-    explicit WaitBehind(const Stmt &s) : waited(waited_for(s)) {}
+    std::vector<Symbol> waits;  // behind what is visited
 };
 
 // Returns the parts of a loop. In one of a single iteration what comes behind the instructions may
 // use what they write.
 LoopParts with_waits(const For &loop, LoopParts parts) {
-    if (is_const(loop.extent, 1)) parts.rest = WaitBehind(parts.rest)(parts.rest);
+    if (is_const(loop.extent, 1)) parts.rest = wait_behind_tensors(parts.rest);
     return parts;
 }
 
 // Finds what instructions wgmma of a statement write that nothing there waits for, and what else
 // uses Funcs there.
-class UsesOutside final : public Visitor {
+class UsesOutside final : public UnwaitedOperations {
 public:
-    explicit UsesOutside(const Stmt &s) : waited(waited_for(s)) { (*this)(s); }
+    explicit UsesOutside(const Stmt &s) { (*this)(s); }
     std::unordered_set<Symbol> tiles, others;
     bool realizes = false;  // a Tile
 
 private:
-    void visit(const MachineOp &op) override {
-        if (!is_asynchronous(op)) return Visitor::visit(op);
-        const Symbol tile = tile_of(TensorOperation::of(op).accumulators);
-        if (!waited.contains(tile)) tiles.insert(tile);
-    }
+    using UnwaitedOperations::visit;
+    void unwaited(const TensorOperation &, Symbol tile) override { tiles.insert(tile); }
     void visit(const Call &c) override {
         others.insert(c.callee);
         Visitor::visit(c);
@@ -141,7 +177,6 @@ private:
         realizes |= r.memory == MemoryType::Tile;
         Visitor::visit(r);
     }
-    const std::unordered_set<Symbol> waited;
 };
 
 // Has all accesses of a ring buffer in one slot.
@@ -169,6 +204,8 @@ private:
 };
 
 }  // namespace
+
+Stmt wait_behind_tensors(const Stmt &s) { return WaitBehind()(s); }
 
 LoopParts split_copies(const Stmt &body, const std::unordered_map<Symbol, const Realize *> &rings) {
     return SplitBody(rings)(body);
@@ -211,7 +248,8 @@ Stmt ConsumerTurns::end() const {
 PipelineLoop::PipelineLoop(const For &loop, LoopParts parts, const PlaceInKernel &place)
     : loop(loop), parts(with_waits(loop, std::move(parts))),
       is_repeated(!place.repeated_by.empty()), place(place),
-      is_for_wgmma(has_wgmma(this->parts.rest)), accumulators(wgmma_accumulators(this->parts.rest)),
+      is_for_wgmma(has_wgmma(this->parts.rest)),
+      accumulators(FindAccumulators(this->parts.rest).place),
       slots(as_const_int(this->parts.copies.front().ring->storage.copies).value_or(0)) {
     check();
 }
@@ -442,8 +480,8 @@ Stmt PipelineLoop::by_tiles(const std::vector<StagedCopy> &of_machine) const {
     const Stmt copies = boxes(barrier, of_machine);
     const Stmt body = Block::make(
         {evaluate(Intrinsic::barrier_wait, {barrier, simplify(iteration() / int32_t(slots) % 2)}),
-         parts.rest, wait_for_sums(1),
-         evaluate(Intrinsic::gpu_barrier), begin(copies, simplify(iteration() + ahead()))});
+         parts.rest, wait_for_sums(1), evaluate(Intrinsic::gpu_barrier),
+         begin(copies, simplify(iteration() + ahead()))});
     return full.around(
         Block::make({full.each(Intrinsic::barrier_init), before(copies, Stmt(), ahead()),
                      evaluate(Intrinsic::gpu_barrier), until_done(body), end_of(full)}));
@@ -464,8 +502,7 @@ Stmt PipelineLoop::by_both(const std::vector<StagedCopy> &of_threads,
         evaluate(Intrinsic::barrier_wait, {barrier, simplify(iteration() / int32_t(slots) % 2)});
     const Stmt body = Block::make(
         {has_tiles ? wait_for_machine : Stmt(), evaluate(Intrinsic::async_wait, {before_this - 1}),
-         evaluate(Intrinsic::gpu_barrier), parts.rest,
-         wait_for_sums(goes_on ? 1 : 0),
+         evaluate(Intrinsic::gpu_barrier), parts.rest, wait_for_sums(goes_on ? 1 : 0),
          begin(copies, simplify(iteration() + before_this)), commit});
     const Stmt meet = is_repeated ? evaluate(Intrinsic::gpu_barrier) : Stmt();
     const Stmt s = Block::make({has_tiles ? full.each(Intrinsic::barrier_init) : meet,

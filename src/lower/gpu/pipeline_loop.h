@@ -9,6 +9,10 @@ namespace tessera::lower {
 // Returns a statement that calls an intrinsic.
 ir::Stmt evaluate(ir::Intrinsic op, std::vector<ir::Expr> args = {});
 
+// Waits for instructions wgmma behind the loops over threads that run them, where nothing else
+// does.
+ir::Stmt wait_behind_tensors(const ir::Stmt &s);
+
 // The copies in the body of a loop, and what is left of it.
 struct LoopParts {
     struct Copy {

@@ -5,6 +5,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/substitute.h"
+#include "ir/tensor_operation.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/loops/likely.h"
@@ -54,6 +55,32 @@ Layout layout_of_ring(const Realize &ring) {
     const int64_t bytes = ring.types[0].bytes(), panel = most_swizzle / bytes;
     if (extents[0] > panel && extents[0] % panel != 0) return {};
     return panel_layout(extents, bytes);
+}
+
+bool has_panels(const Realize &storage) {
+    bool any = false;
+    for_each_node(storage.body, [&](const MachineOp &op) {
+        if (op.op != MachineOpKind::tensor) return;
+        const auto t = TensorOperation::of(op);
+        for (const TensorOperation::Operand *o : {&t.a, &t.b}) {
+            if (o->source != TensorOperation::Source::Panels) continue;
+            for_each_node(o->places[0], [&](const Call &c) { any |= c.callee == storage.func; });
+        }
+    });
+    return any;
+}
+
+Layout layout_of_panels(const Realize &storage) {
+    Region with_slot = storage.bounds;
+    with_slot.push_back({0, 1});
+    const Stmt as_ring = storage.with<&Realize::bounds>(with_slot);
+    Layout layout = layout_of_ring(*as_ring.as<Realize>());
+    const size_t slot = storage.bounds.size();
+    if (!layout.defined()) throw InternalError(str(storage.func, " has no panels"));
+    layout.coordinates.pop_back();
+    std::erase_if(layout.outputs[0].digits,
+                  [&](const LayoutDigit &d) { return d.coordinate == slot; });
+    return layout;
 }
 
 ThreadLoops threads_of(const Stmt &s) {

@@ -114,5 +114,9 @@ private:
 // Returns how a ring buffer lies in memory: in panels if it is an operand of instructions.
 // Undefined: row by row, as what threads read themselves, or nobody knows its extents.
 ir::Layout layout_of_ring(const ir::Realize &ring);
+// Returns true if instructions read panels of storage that is no ring buffer, and how it lies in
+// memory then.
+bool has_panels(const ir::Realize &storage);
+ir::Layout layout_of_panels(const ir::Realize &storage);
 
 }  // namespace tessera::lower

@@ -104,7 +104,8 @@ public:
     std::string fault_as_panels() {
         if (!element) return "is an element of what is staged, and no value that is computed of it";
         if (!is_shared()) return "is staged in MemoryType::GPUShared";
-        if (!is_ring(*ring)) return "is staged by async() and ring_buffer()";
+        if (ring->storage.is_async && !is_ring(*ring))
+            return "is staged by async() and ring_buffer(), or stored there by the warps";
         const bool fits = has_panels(sum, own, true) || has_panels(own, sum, false);
         if (!fits)
             return "is indexed by rows or columns and by what is summed, one after the other, and "
@@ -123,6 +124,8 @@ private:
     static constexpr int64_t rows_together = 8;  // that the machine swizzles
 
     int64_t of_panel() const { return panel_bytes / value.type().bytes(); }
+    // Without that of the slots of a ring buffer.
+    size_t dimensions() const { return ring->bounds.size() - (is_ring(*ring) ? 1 : 0); }
     bool is_shared() const { return ring && traits_of(ring->memory).space == AddressSpace::Shared; }
     Substitution values_at(const Expr &own_index, const Expr &k) const {
         Substitution values;
@@ -175,14 +178,14 @@ private:
 
     int64_t rows_of_storage() const {
         int64_t rows = 1;
-        for (size_t d = 1; d + 1 < ring->bounds.size(); d++)
+        for (size_t d = 1; d < dimensions(); d++)
             rows *= as_const_int(simplify(ring->bounds[d].extent)).value_or(0);
         return rows;
     }
     // By how many rows of a panel an iteration of the loop moves on.
     std::optional<int64_t> step_of_row(const For &loop) const {
         int64_t rows = 0, stride = 1;
-        for (size_t d = 1; d + 1 < ring->bounds.size(); d++) {
+        for (size_t d = 1; d < dimensions(); d++) {
             const auto by = step(d, loop);
             const auto extent = as_const_int(simplify(ring->bounds[d].extent));
             if (!by || !extent) return std::nullopt;
@@ -192,7 +195,7 @@ private:
         return rows;
     }
     bool has_panels(const IndexLoops &along, const IndexLoops &across, bool is_along_sum) {
-        if (ring->bounds.size() < 2 || element->args.size() + 1 < ring->bounds.size() ||
+        if (dimensions() < 1 || element->args.size() < dimensions() || dense != 0 ||
             !runs_dense(along))
             return false;
         for (const IndexLoops::Digit &d : across.digits()) {
@@ -211,7 +214,7 @@ private:
                           rows_of_storage() % rows_together == 0;
         Expr row = 0;
         int64_t stride = 1;
-        for (size_t d = 1; d + 1 < ring->bounds.size(); d++) {
+        for (size_t d = 1; d < dimensions(); d++) {
             row = row + (first[d] - ring->bounds[d].min) * int32_t(stride);
             stride *= as_const_int(simplify(ring->bounds[d].extent)).value_or(0);
         }

@@ -157,7 +157,7 @@ Expr register_of_row(const std::vector<Expr> &at, const Tile &tile, const Digits
 
 // Returns the layout of a Tile with the coordinates of an operand: its columns are those of A, or
 // the rows of B, that are summed.
-Layout of_operand(Layout tile, std::string_view name) {
+Layout tile_as_operand(Layout tile, std::string_view name) {
     for (LayoutCoordinate &c : tile.coordinates)
         c.name = c.name == "i" ? (name == "A" ? "i" : "k") : (name == "A" ? "k" : "j");
     return tile;
@@ -191,9 +191,9 @@ std::optional<LayoutOutput> order_of_sum(const Layout &tile, const Layout &fragm
                                        of_tile = digits_of_sum(tile, output);
         if (own.size() != of_tile.size()) return std::nullopt;
         for (size_t i = 0; i < own.size(); i++) {
-            const bool fits = own[i].extent == of_tile[i].extent &&
-                              (output != std::string_view("thread") ||
-                               own[i].stride == of_tile[i].stride);
+            const bool fits =
+                own[i].extent == of_tile[i].extent &&
+                (output != std::string_view("thread") || own[i].stride == of_tile[i].stride);
             if (!fits) return std::nullopt;
             is_same &= own[i].divisor == of_tile[i].divisor;
             order.digits.push_back(
@@ -204,7 +204,7 @@ std::optional<LayoutOutput> order_of_sum(const Layout &tile, const Layout &fragm
 }
 
 // Returns the elements that are in the registers of threads, summed in another order.
-Layout in_order(const Layout &elements, const std::optional<LayoutOutput> &order) {
+Layout summed_in_order(const Layout &elements, const std::optional<LayoutOutput> &order) {
     if (!order) return elements;
     Layout ordered;
     for (const LayoutOutput &o : elements.outputs)
@@ -228,7 +228,7 @@ public:
                  const Tiles &tiles, const SharedTiles &shares,
                  const std::optional<LayoutOutput> &order)
         : stage(stage), name(name), tiles(tiles), shares(shares), layout(t.registers_of(name)),
-          elements(in_order(inverse(layout), order)), type(t.instruction.operand(name).type),
+          elements(summed_in_order(inverse(layout), order)), type(t.instruction.operand(name).type),
           own(name == "A" ? "i" : "j", name == "A" ? "row" : "column", elements, stage.lane),
           sum("k", "k", elements, stage.lane),
           array(Symbol::fresh(str(stage.nest.stage->func, ".", name == "A" ? "a" : "b"))) {}
@@ -267,7 +267,7 @@ private:
         check_elements(c, tile);
         if (tiles.at(c.callee).is_of_rows()) return of_rows(c, tile);
         const Layout of_tile = tile.nest.registers();
-        const Layout renamed = of_operand(of_tile, name);
+        const Layout renamed = tile_as_operand(of_tile, name);
         if (renamed.size() != layout.size()) refuse(c, "it has other sizes");
         const Layout moved = moved_registers(c, renamed);
         const LayoutOutput &thread = *moved.output("thread"), &number = *moved.output("register");
@@ -320,9 +320,11 @@ private:
                 stage.lets.expand(substitute(names, c.args[d]) - storage.bounds[d].min)));
             const Expr wanted = simplify(substitute(there, tile.element[d]));
             if (!equal(here, wanted))
-                refuse(c, str("a warp reads the element ", here, " of it, and has the element ",
-                              wanted,
-                              ": the tile of a warp has all columns that the next product sums"));
+                refuse(c,
+                       str("a warp reads the element ", here, " of it, and has the element ",
+                           wanted,
+                           ": the tile of a warp has all columns that the next product sums, and "
+                           "its rows are those of that product"));
         }
     }
     [[noreturn]] void refuse(const Call &c, const std::string &why) const {
@@ -479,8 +481,10 @@ private:
         const Stmt body = visit(loop);
         is_within = false;
         std::optional<FillFragment> a, b;
-        if (product.a.defined()) t.a.places = {a.emplace(stage, t, "A", tiles, shares, order).place()};
-        if (product.b.defined()) t.b.places = {b.emplace(stage, t, "B", tiles, shares, order).place()};
+        if (product.a.defined())
+            t.a.places = {a.emplace(stage, t, "A", tiles, shares, order).place()};
+        if (product.b.defined())
+            t.b.places = {b.emplace(stage, t, "B", tiles, shares, order).place()};
         t.a.is_of_tile = product.a.defined() && reads_tile(product.a);
         t.b.is_of_tile = product.b.defined() && reads_tile(product.b);
         Stmt s = MachineOp::make(MachineOpKind::tensor, t.operands(), body);
@@ -498,7 +502,7 @@ private:
             for_each_node(value, [&](const Call &c) {
                 const auto tile = shares.find(c.callee);
                 if (order || !tiles.contains(c.callee) || tile == shares.end()) return;
-                order = order_of_sum(of_operand(tile->second.nest.registers(), name),
+                order = order_of_sum(tile_as_operand(tile->second.nest.registers(), name),
                                      t.registers_of(name));
             });
         };

@@ -53,6 +53,25 @@ TEST_SUITE("pipelines of copies") {
              "if k + 2 < m:", "machine_op copy_async():", "(k + 2) % 3) = image a(k * 32 + ",
              "async_commit()", "consume s:", "g(t) = s(t, 3, k % 3)"});
     }
+    TEST_CASE("copies in no loop are made once, before a loop whose iterations copy the same") {
+        const auto text = [](const std::string &row) {
+            return pipelined(
+                "gpu_block for b in [0, +n):\n"
+                "    for turn in [0, +m):\n"
+                "        realize s: {float16} in GPUShared async copies 2 over [0, +32], [0, +8], "
+                "[0, +2]\n"
+                "        produce s:\n"
+                "            for y in [0, +8): for x in [0, +32): s(x, y, 0) = image a(x, " +
+                row +
+                "):float16\n"
+                "        consume s:\n"
+                "            gpu_thread for t in [0, +32): g(t + turn) = s(t, 3, 0):float16\n");
+        };
+        check_order(text("y"), {"over [0, +32], [0, +8], [0, +1]", "copy_async", "async_wait(0)",
+                                "gpu_barrier()", "for turn in [0, +m)", "g(turn + t) = "});
+        check_order(text("y + turn"), {"for turn in [0, +m)", "over [0, +32], [0, +8], [0, +1]",
+                                       "copy_async", "async_wait(0)", "gpu_barrier()", "= s("});
+    }
     TEST_CASE("what threads compute is stored as far ahead") {
         const std::string text = pipelined(loop("float16(image a(x, y):uint8) * c(y):float16"));
         check_order(text, {"for ahead in [0, +2)", "async_commit()", "async_wait(1)\n",
