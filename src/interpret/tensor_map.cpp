@@ -77,6 +77,11 @@ Word StatementRun::tensor_map(const IntrinsicCall &node, Operands operands) {
     }
     std::vector<int64_t> numbers;
     for (const Value *operand : operands.subspan(1)) numbers.push_back(operand->as_int());
+    // On the host the number of the first element is behind the others.
+    if (numbers.size() > 2 + 3 * size_t(numbers.at(1)) + 1) {
+        first += numbers.back();
+        numbers.pop_back();
+    }
     TensorMap map(std::move(memory), first, numbers);
     const auto found = std::ranges::find(shared.tensor_maps, map);
     const auto number = found - shared.tensor_maps.begin();

@@ -248,6 +248,28 @@ TEST_SUITE("tensor copies") {
             }
         }
     }
+    TEST_CASE("rows of a buffer with zeros around them, which the machine copies by boxes") {
+        for (const int first : {0, 3}) {
+            const int columns = 64, rows = 70, length = 128, last = first + 49;
+            ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+            const Func part = BoundaryConditions::constant_exterior(
+                a, float16_t(0.0f), {{Expr(), Expr()}, {first, 50}});
+            Func shifted("shifted");
+            shifted(x, y) = part(x, y - 1);
+            Product p([&](Expr c, Expr j) { return shifted(c, j); },
+                      [&](Expr i, Expr c) { return b(i, c); }, length);
+            p.schedule(TensorInstruction::WGMMA, {shifted, b.in()});
+            const Buffer<float16_t> of_a = filled(length, rows), of_b = filled(columns, length);
+            a.set(of_a);
+            b.set(of_b);
+            agree(
+                p.out, columns, rows, length,
+                [&](int c, int j) {
+                    return j - 1 < first || j - 1 > last ? 0.0f : float(of_a(c, j - 1));
+                },
+                [&](int i, int c) { return float(of_b(i, c)); });
+        }
+    }
     TEST_CASE("code for patches: copies of 16 bytes, begun ahead of the instructions") {
         for (const TensorInstruction instruction : both) {
             Convolution c(64, false);

@@ -326,6 +326,13 @@ TEST_SUITE("kernels in the statement interpreter") {
             CHECK(is_reversed(run(of_rows, as_kernel)));
             CHECK_THROWS_AS(run(with(of_rows, "4, 8, 4, 4, 2", "4, 8, 8, 4, 2"), as_kernel),
                             RuntimeError);
+            // An array that begins within a buffer.
+            const std::string part = with(
+                with(with(by_map, "src[0]), 4, 1, 32, 8", "src[4]), 4, 1, 28, 8"), "128), b*8)",
+                     "128), b*8 - 4)"),
+                "f[224 + i] = src[b*8 + i]", "f[224 + i] = select(b*8 + i < 4, 0, src[b*8 + i])");
+            CHECK(run(part, as_kernel)[7] == 0);
+            CHECK(run(part, as_kernel)[8] == 15);
             // Loops that leave zeros where a box is outside of the array.
             const std::string beyond =
                 with(with(by_map, "4, 1, 32, 8", "4, 1, 24, 8"), "f[224 + i] = src[b*8 + i]",
