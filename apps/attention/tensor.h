@@ -72,7 +72,9 @@ struct TensorAttention {
         for (Func f : {largest, total}) f.store_at(output, block);
         score.update().reorder({rd, k, q, w}).tensorize(k, q, rd, TensorInstruction::MMA);
         sum.update().reorder({rk, d, q, w}).tensorize(d, q, rk, TensorInstruction::MMA);
+        // Rows of ldmatrix are in other banks than those above them.
         query.in().compute_at(output, block).store_in(MemoryType::GPUShared);
+        query.in().align_storage(query.in().args()[0], shape.size + 8);
         copied(query.in());
         for (Func f : {key, value})
             f.in().compute_at(mean, rb).store_in(MemoryType::GPUShared).async().ring_buffer(2);
