@@ -13,8 +13,9 @@
 namespace tessera::apps {
 
 // What one GPU has. Rates are of a multiprocessor in a cycle. Those that no data sheet has were
-// fitted to 500 kernels that an H200 had run (bench/gpu/bench_gemm --candidates): the model was off
-// by 11 % on average, and what it chose took 0.2 % longer than the best of each row.
+// fitted to 500 kernels that an H200 had run (bench/gpu/bench_gemm --candidates): that was off by
+// 11 % on average, and what it chose took 0.2 % longer than the best of each row. `chain` and what
+// is said of copies by threads came after a second run.
 struct TensorMachine {
     int processors = 132;
     int shared_bytes = 227 * 1024;  // of a block
