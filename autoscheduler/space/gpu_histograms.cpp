@@ -49,8 +49,8 @@ GpuStructure histogram_in_blocks(const Graph &graph, const StageNode &update,
     const auto [outer, within] =
         loops.split(update.variables.name(last), size, TailStrategy::GuardWithIf, "_strip", "_row");
     const Symbol strip = loops.new_name("strip");
-    const Symbol part = Symbol::interned(f.name + "_in_strips"),
-                 stored = Symbol::interned(f.name + "_of_strips");
+    const Symbol part = name_made_of(graph, f, "_in_strips"),
+                 stored = name_made_of(graph, f, "_of_strips");
     loops.rfactor(outer, strip, part);
     s.steps.push_back({part, WrapStep{{}, stored, false, {}}});
 

@@ -31,22 +31,19 @@ double points_each(const StageNode &stage) {
 const StageNode &stage_of(const Graph &graph, int function, size_t number) {
     return graph.stages[size_t(graph.functions[size_t(function)].stages[number])];
 }
-Symbol partial_name(const FunctionNode &f, const char *suffix) {
-    return Symbol::interned(str(f.name, suffix));
-}
 bool writes_by_data(const StageNode &stage) {
     return std::ranges::any_of(stage.writes, &IndexProgram::reads_data);
 }
 
 // Splits the reduction along its first variable and makes partial results in lanes. Returns their
 // name and, in `of`, the loop over them that is left.
-Symbol factor_into_lanes(const FunctionNode &f, LoopWriter &update, Symbol r, Symbol &of,
-                         std::vector<Step> &steps) {
+Symbol factor_into_lanes(const Graph &graph, const FunctionNode &f, LoopWriter &update, Symbol r,
+                         Symbol &of, std::vector<Step> &steps) {
     const int64_t at_once = neighbours * GpuLimits::lanes;
     const auto [step, group] = update.split(r, at_once, TailStrategy::GuardWithIf, "_step", "_of");
     const auto [lane_loop, quad] =
         update.split(group, neighbours, TailStrategy::GuardWithIf, "_lane", "_quad");
-    const Symbol lane = update.new_name("lane"), partial = partial_name(f, "_in_lanes");
+    const Symbol lane = update.new_name("lane"), partial = name_made_of(graph, f, "_in_lanes");
     update.rfactor(lane_loop, lane, partial);
     of = lane_loop;
     LoopWriter init(partial, 0, steps, {}), sums(partial, 1, steps, {});
@@ -190,7 +187,7 @@ private:
             Symbol of;
             const StageNode &stage = stage_of(graph, n, 1);
             const Symbol partial =
-                factor_into_lanes(f, update, stage.variables.name(stage.pure), of, s.steps);
+                factor_into_lanes(graph, f, update, stage.variables.name(stage.pure), of, s.steps);
             add_directive(s.steps, partial, ComputeLevel{level});
             update.add(AtomicDirective{});
             update.set_kind(of, LoopKind::GPULane);
@@ -228,7 +225,7 @@ GpuStructure row_sums(const Graph &graph, int n) {
     LoopWriter update(*f.function, 1, s.steps);
     Symbol of;
     const Symbol partial =
-        factor_into_lanes(f, update, stage.variables.name(stage.pure), of, s.steps);
+        factor_into_lanes(graph, f, update, stage.variables.name(stage.pure), of, s.steps);
     LoopLevel level;
     if (stage.pure == 0) {
         const Symbol block = update.around_all("block");
@@ -295,7 +292,7 @@ GpuStructure partial_results_on_blocks(const Graph &graph, const GpuMachine &mac
         const Symbol r = update.variables.name(last);
         const auto [outer, within] =
             loops.split(r, size, TailStrategy::GuardWithIf, "_part", "_in");
-        loops.rfactor(outer, loops.new_name("part"), partial_name(f, "_part"));
+        loops.rfactor(outer, loops.new_name("part"), name_made_of(graph, f, "_part"));
         all.append(std::move(s));
     }
     return all;

@@ -4,7 +4,6 @@
 #include "program/associativity.h"
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 namespace tessera::autoscheduler {
 
@@ -14,6 +13,14 @@ void GpuStructure::append(GpuStructure &&more) {
     rule += more.rule;
     steps.insert(steps.end(), more.steps.begin(), more.steps.end());
     scheduled.merge(more.scheduled);
+}
+
+Symbol name_made_of(const Graph &graph, const FunctionNode &f, const char *suffix) {
+    std::string name = f.name + suffix;
+    if (std::ranges::count(graph.functions, f.name, &FunctionNode::name) > 1)
+        name = str(f.name, "_", &f - graph.functions.data(), suffix);
+    while (std::ranges::count(graph.functions, name, &FunctionNode::name) > 0) name += "_";
+    return Symbol::interned(name);
 }
 
 bool is_associative_update(const Graph &graph, const StageNode &stage) {
@@ -43,9 +50,9 @@ bool reads_side_by_side(const Graph &graph, const StageNode &stage, size_t varia
 
 namespace {
 
-void add_copy(GpuStructure &s, const FunctionNode &f, const std::vector<Symbol> &readers,
-              const char *suffix) {
-    const Symbol made = Symbol::interned(f.name + suffix);
+void add_copy(const Graph &graph, GpuStructure &s, const FunctionNode &f,
+              const std::vector<Symbol> &readers, const char *suffix) {
+    const Symbol made = name_made_of(graph, f, suffix);
     s.steps.push_back({f.function->name, program::WrapStep{readers, made, false, {}}});
 }
 
@@ -68,16 +75,6 @@ bool is_sum_for_threads(const Graph &graph, const FunctionNode &f) {
     return points >= many && update.pure == f.function->args.size() && !reads_itself_elsewhere;
 }
 
-// Returns true if the stage goes along the source's rows with another variable than its own first.
-bool reads_across(const StageNode &stage, const Access &a) {
-    if (stage.pure < 2 || a.index.size() < 2 || a.index[0].reads_data()) return false;
-    bool is_across = false;
-    for (size_t d = 1; d < a.index.size(); d++) is_across |= a.index[d].slope(0) == 1;
-    const bool is_along = std::ranges::any_of(std::views::iota(size_t(1), stage.pure),
-                                              [&](size_t v) { return a.index[0].slope(v) == 1; });
-    return is_across && is_along && a.index[0].slope(0) == 0;
-}
-
 }  // namespace
 
 GpuStructure copies_of_sums(const Graph &graph, const GpuMachine &) {
@@ -85,23 +82,7 @@ GpuStructure copies_of_sums(const Graph &graph, const GpuMachine &) {
     for (size_t n = 0; n < graph.functions.size(); n++) {
         const FunctionNode &f = graph.functions[n];
         if (graph.is_fixed[n] || !is_sum_for_threads(graph, f)) continue;
-        add_copy(all, f, {}, "_stored");
-    }
-    return all;
-}
-
-GpuStructure copies_for_transposes(const Graph &graph, const GpuMachine &) {
-    GpuStructure all;
-    for (size_t n = 0; n < graph.functions.size(); n++) {
-        const FunctionNode &f = graph.functions[n];
-        if (graph.is_fixed[n] || f.is_extern || f.stages.size() != 1) continue;
-        const StageNode &stage = graph.stages[size_t(f.stages[0])];
-        for (const Access &a : stage.accesses) {
-            const int source = a.source.function;
-            if (source < 0 || graph.is_fixed[size_t(source)] || !reads_across(stage, a)) continue;
-            add_copy(all, graph.functions[size_t(source)], {f.function->name}, "_turned");
-            break;
-        }
+        add_copy(graph, all, f, {}, "_stored");
     }
     return all;
 }

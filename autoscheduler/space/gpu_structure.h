@@ -16,6 +16,10 @@ struct GpuStructure {
     void append(GpuStructure &&more);
 };
 
+// Returns a name for what a rule makes of the function, which no function of the graph has: several
+// may be called alike.
+Symbol name_made_of(const Graph &graph, const FunctionNode &f, const char *suffix);
+
 // Returns true if the stage is the only update of its function, which a sum, a maximum or another
 // operation makes of values in any order.
 bool is_associative_update(const Graph &graph, const StageNode &stage);
@@ -29,10 +33,5 @@ bool reads_side_by_side(const Graph &graph, const StageNode &stage, size_t varia
 //
 //     f(x) += g(x, r);  h(x) = f(x - 1) + f(x)    ->    w(x) = f(x);  h(x) = w(x - 1) + w(x)
 GpuStructure copies_of_sums(const Graph &graph, const GpuMachine &machine);
-
-// What is read across the order in which it lies gets a copy, too, of which a block has a tile.
-//
-//     f(x, y) = g(y, x)    ->    w(x, y) = g(x, y);  f(x, y) = w(y, x)
-GpuStructure copies_for_transposes(const Graph &graph, const GpuMachine &machine);
 
 }  // namespace tessera::autoscheduler

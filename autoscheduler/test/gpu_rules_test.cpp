@@ -140,21 +140,6 @@ TEST_SUITE("autoscheduler, GPUs by rules") {
         CHECK(has(schedule, ".atomic()"));
         CHECK(has(schedule, "Func bins_in_strips"));
     }
-    TEST_CASE("what is read across its rows is turned in a tile that a block shares") {
-        const Buffer<int> in = numbers<int>({90, 120});
-        const std::string schedule = check<int>(
-            [&] {
-                Func scan("scan"), f("f");
-                RDom r(1, 119, "r");
-                scan(x, y) = in(x, y);
-                scan(x, r) += scan(x, r - 1);
-                f(x, y) = scan(y, x);
-                return f;
-            },
-            {120, 90});
-        CAPTURE(schedule);
-        CHECK(has(schedule, "Func scan_turned"));
-    }
     TEST_CASE("sums are formed in registers, whatever reads them then") {
         const Buffer<int> in = numbers<int>({80, 70});
         check<int>(
