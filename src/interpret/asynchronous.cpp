@@ -55,29 +55,18 @@ std::vector<PlacedAccess> accesses_of(const MachineOp &s) {
 }  // namespace
 
 const Load *placed_element(const Expr &place) {
-    const Expr *e = &place;
-    while (const Let *let = e->as<Let>()) e = &let->body;
-    const auto *c = e->as<IntrinsicCall>();
-    return c && c->op == Intrinsic::address_of ? c->args[0].as<Load>() : nullptr;
+    const Expr *element = element_of_place(place);
+    return element ? element->as<Load>() : nullptr;
 }
 
-Word StatementRun::tensor_map(Operands operands) {
-    std::vector<Word> all;
-    for (const Value *operand : operands) all.push_back(operand->word());
-    const auto found = std::ranges::find(shared.tensor_maps, all);
-    const auto number = found - shared.tensor_maps.begin();
-    if (found == shared.tensor_maps.end()) shared.tensor_maps.push_back(std::move(all));
-    return Word(number + 1);
-}
-
-int64_t StatementRun::swizzle_of_map(Word handle) const {
+const TensorMap &StatementRun::map_of(Word handle) const {
     if (handle == 0 || handle > shared.tensor_maps.size())
         throw RuntimeError("a copy of a box by what is no tensor map");
-    return int64_t(shared.tensor_maps[size_t(handle - 1)].back());
+    return shared.tensor_maps[size_t(handle - 1)];
 }
 
 // Checks the places that the machine accesses by itself. Returns these places, and behind them, of
-// a copy of a box, its barrier, its map, and the blocks that it is for.
+// a copy of a box, its barrier, its map, the blocks that it is for, and its coordinates.
 Tape &StatementRun::places_of(const MachineOp &s) {
     const auto [known, is_new] = shared.placed_accesses.try_emplace(&s);
     if (is_new) known->second = accesses_of(s);
@@ -86,9 +75,7 @@ Tape &StatementRun::places_of(const MachineOp &s) {
         std::vector<Expr> all;
         for (const PlacedAccess &access : accesses) all.push_back(s.operands[access.operand]);
         if (s.op == MachineOpKind::copy_tile) {
-            all.push_back(s.operands.at(1));
-            if (s.operands.size() > 2) all.push_back(s.operands[2]);
-            if (s.operands.size() > 3) all.push_back(s.operands[3]);
+            all.insert(all.end(), s.operands.begin() + 1, s.operands.end());
         }
         return all;
     });
@@ -120,44 +107,57 @@ void StatementRun::run_machine_op(const MachineOp &s) {
         if (frame.copies.empty()) frame.copies.emplace_back();
         frame.recorded = &frame.copies.back();
         break;
-    case MachineOpKind::copy_tile: {
-        const size_t after_places = shared.placed_accesses[&s].size();
-        const Word barrier = places.result(after_places).word();
-        const std::vector<size_t> blocks =
-            blocks_of(s.operands.size() > 3 ? places.result(after_places + 2).word() : 0);
-        for (size_t rank : blocks) {
-            const Symbol buffer = placed_element(s.operands[0])->buffer;
-            CopyBarrier &there = barrier_of(rank, s.operands[1], barrier);
-            frame.copied_to.emplace_back(frame.cluster->blocks[rank].memories.at(buffer), &there);
-        }
-        if (blocks.empty()) frame.copied_to.emplace_back(nullptr, &copy_barrier(barrier));
-        if (blocks.empty() && !frame.copied_to[0].second->expected_bytes)
-            throw RuntimeError("a copy for a barrier that expects nothing");
-        frame.recorded = &frame.copied_to[0].second->pending;
-        frame.box_swizzle =
-            s.operands.size() > 2 ? swizzle_of_map(places.result(after_places + 1).word()) : 0;
-        break;
-    }
+    case MachineOpKind::copy_tile: return run_copy_tile(s, places);
     }
     run(s.body);
     frame.recorded = nullptr;
-    frame.copied_to.clear();
-    frame.box_swizzle.reset();
 }
 
-// The machine places the elements of a box by the swizzle of its map.
-void StatementRun::record(const MemoryRef &memory, int64_t element, Word word, uint8_t poison) {
-    const int64_t index = frame.box_swizzle ? memory->place_of(element, *frame.box_swizzle)
-                                            : memory->place_of(element);
-    for (const auto &[of_block, barrier] : frame.copied_to) {
-        const MemoryRef &there = of_block ? of_block : memory;
-        there->begin_copy(index, accessor());
-        barrier->pending.push_back({there, index, word, poison});
-        barrier->copied_bytes += there->type.bytes();
+// A box brings all of its bytes, also those that are outside of what is copied.
+void StatementRun::run_copy_tile(const MachineOp &s, const Tape &places) {
+    const size_t count = s.operands.size();
+    constexpr size_t before_coordinates = 4;
+    const Word place = places.result(1).word();
+    const std::vector<size_t> blocks = blocks_of(count > 3 ? places.result(3).word() : 0);
+    CopyBarrier &barrier = copy_barrier(place);
+    if (blocks.empty() && barrier.pending.empty())
+        throw RuntimeError("a copy for a barrier that expects nothing");
+    PendingStores stores;
+    frame.recorded = &stores;
+    frame.box_swizzle = 0;
+    if (count > 2) frame.box_swizzle = map_of(places.result(2).word()).swizzle;
+    run(s.body);
+    frame.recorded = nullptr;
+    frame.box_swizzle.reset();
+    if (count > 2) {
+        std::vector<int64_t> at;
+        for (size_t i = before_coordinates; i < count; i++) at.push_back(places.result(i).as_int());
+        const MemoryRef &to = frame.memories.at(placed_element(s.operands[0])->buffer);
+        const auto byte = int64_t(places.result(0).word() - Word(uintptr_t(to->address(0))));
+        stores =
+            copy_box(map_of(places.result(2).word()), at, {to, byte / to->type.bytes()}, stores);
     }
-    if (!frame.copied_to.empty()) return;
-    memory->begin_copy(index, accessor());
-    frame.recorded->push_back({memory, index, word, poison});
+    if (blocks.empty()) return add_copies(barrier, stores);
+    for (size_t rank : blocks) {
+        PendingStores there = stores;
+        for (PendingStore &store : there) {
+            if (rank == frame.rank) break;
+            const Symbol buffer = placed_element(s.operands[0])->buffer;
+            store.memory = frame.cluster->blocks[rank].memories.at(buffer);
+            store.memory->begin_copy(store.index, accessor());
+        }
+        add_copies(barrier_of(rank, s.operands[1], place), there);
+    }
+}
+
+void StatementRun::add_copies(CopyBarrier &barrier, const PendingStores &stores) {
+    if (barrier.pending.empty()) barrier.pending.emplace_back();
+    CopyPhase &phase = barrier.pending.back();
+    for (const PendingStore &store : stores) phase.begun += store.memory->type.bytes();
+    if (phase.expected && phase.begun > *phase.expected)
+        throw RuntimeError(str("copies bring ", phase.begun, " bytes, and their barrier expects ",
+                               *phase.expected));
+    phase.stores.insert(phase.stores.end(), stores.begin(), stores.end());
 }
 
 // The numbers of the blocks of the cluster that these bits stand for.
@@ -183,10 +183,19 @@ CopyBarrier &StatementRun::barrier_of(size_t rank, const Expr &place, Word here)
                                " of a cluster has not begun yet, or has ended, where another one "
                                "uses its barrier"));
     const Word at = here - Word(uintptr_t(memory(buffer).address(0)));
-    const auto found = block.threads->barriers.find(Word(uintptr_t(there->second->address(0))) + at);
+    const auto found =
+        block.threads->barriers.find(Word(uintptr_t(there->second->address(0))) + at);
     if (found == block.threads->barriers.end())
         throw RuntimeError("a barrier is used that nobody has initialized");
     return found->second;
+}
+
+// The elements of a box are where the swizzle of its map has them.
+void StatementRun::record(const MemoryRef &memory, int64_t element, Word word, uint8_t poison) {
+    const int64_t index = frame.box_swizzle ? memory->place_of(element, *frame.box_swizzle)
+                                            : memory->place_of(element);
+    memory->begin_copy(index, accessor());
+    frame.recorded->push_back({memory, index, word, poison});
 }
 
 CopyBarrier &StatementRun::copy_barrier(Word place) {
@@ -201,17 +210,23 @@ CopyBarrier &StatementRun::copy_barrier(Word place) {
 void StatementRun::wait_for_copies(size_t but) {
     // The last one is still open.
     while (frame.copies.size() > but + 1) {
-        for (const PendingStore &s : frame.copies.front())
+        for (const PendingStore &s : frame.copies.front()) {
             s.memory->store(s.index, s.word, s.poison, accessor());
+            note_write(s.memory, s.index);
+        }
         frame.copies.pop_front();
     }
 }
 
 void StatementRun::wait_for_phase(CopyBarrier &barrier, bool is_odd) {
     const auto is_over = [&] { return barrier.phases % 2 != int64_t(is_odd); };
-    const auto has_copies = [&] { return barrier.expected_bytes == barrier.copied_bytes; };
+    const auto has_copies = [&] {
+        return !barrier.pending.empty() &&
+               barrier.pending.front().begun == barrier.pending.front().expected;
+    };
     shared.coroutines.wait_until([&] { return is_over() || has_copies(); },
-                                 "a copy that nobody has begun, or threads that do not arrive");
+                                 "a copy that nobody has begun, bytes that a barrier expects and "
+                                 "no copy brings, or threads that do not arrive");
     if (is_over()) {
         // All that others have done before they arrived is done.
         if (barrier.blocks_arrive) {
@@ -221,10 +236,9 @@ void StatementRun::wait_for_phase(CopyBarrier &barrier, bool is_odd) {
         }
         return;
     }
-    for (const PendingStore &s : barrier.pending) s.memory->end_copy(s.index, s.word, s.poison);
-    barrier.pending.clear();
-    barrier.copied_bytes = 0;
-    barrier.expected_bytes.reset();
+    for (const PendingStore &s : barrier.pending.front().stores)
+        s.memory->end_copy(s.index, s.word, s.poison);
+    barrier.pending.pop_front();
     barrier.phases++;
 }
 
@@ -250,9 +264,26 @@ int StatementRun::new_phase_of_thread() {
 
 // Begins a phase of copies that the barrier waits for.
 void StatementRun::expect_copies(CopyBarrier &barrier, int64_t bytes) {
-    if (barrier.expected_bytes)
+    if (!barrier.pending.empty() && barrier.pending.back().expected)
         throw RuntimeError("a barrier expects copies, and those before have not been waited for");
-    barrier.expected_bytes = bytes;
+    if (barrier.pending.empty()) barrier.pending.emplace_back();
+    CopyPhase &phase = barrier.pending.back();
+    phase.expected = bytes;
+    if (phase.begun > bytes)
+        throw RuntimeError(
+            str("copies bring ", phase.begun, " bytes, and their barrier expects ", bytes));
+}
+
+// Other units of the machine see what a thread has written after a fence of this thread.
+void StatementRun::note_write(const MemoryRef &memory, int64_t index) {
+    if (!frame.block || !frame.block->has_machine_readers || !memory->is_of_block) return;
+    memory->note_unfenced(index);
+    frame.unfenced.emplace_back(memory, index);
+}
+
+void StatementRun::fence() {
+    for (const auto &[memory, index] : frame.unfenced) memory->fence(index);
+    frame.unfenced.clear();
 }
 
 // Returns false if it is none.
@@ -263,7 +294,10 @@ bool StatementRun::asynchronous_intrinsic(const IntrinsicCall &node, Operands op
         if (frame.copies.empty()) frame.copies.emplace_back();
         frame.copies.emplace_back();
         break;
-    case Intrinsic::async_wait: wait_for_copies(size_t(operands[0]->as_int())); break;
+    case Intrinsic::async_wait:
+        wait_for_copies(size_t(operands[0]->as_int()));
+        fence();  // if the machine reads what is copied, a wait is a fence, too
+        break;
     case Intrinsic::barrier_init:
         if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
         if (!frame.block->barriers.try_emplace(operands[0]->word()).second)
@@ -286,7 +320,7 @@ bool StatementRun::asynchronous_intrinsic(const IntrinsicCall &node, Operands op
         break;
     case Intrinsic::barrier_end: {
         const CopyBarrier &barrier = copy_barrier(operands[0]->word());
-        if (barrier.expected_bytes) throw RuntimeError("nobody has waited for a copy");
+        if (!barrier.pending.empty()) throw RuntimeError("nobody has waited for a copy");
         frame.block->barriers.erase(operands[0]->word());
         break;
     }

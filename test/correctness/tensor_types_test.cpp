@@ -28,7 +28,7 @@ template<typename Sum, typename A, typename B>
 struct TypedProduct {
     Buffer<A> a;
     Buffer<B> b;
-    Func product{"product"}, out{"out"};
+    Func of_a{a}, of_b{b}, product{"product"}, out{"out"};
     RDom k;
     bool b_along_k;
 
@@ -37,8 +37,8 @@ struct TypedProduct {
           b_along_k(b_along_k) {
         a.for_each_element([&](int i, int j) { a(i, j) = A(float((i * 7 + j * 3) % 11) - 5.0f); });
         b.for_each_element([&](int i, int j) { b(i, j) = B(float((i * 5 + j * 2) % 9) - 4.0f); });
-        const Expr of_b = b_along_k ? b(k, x) : b(x, k);
-        product(x, y) += cast<Sum>(a(k, y)) * cast<Sum>(of_b);
+        const Expr factor = b_along_k ? of_b(k, x) : of_b(x, k);
+        product(x, y) += cast<Sum>(of_a(k, y)) * cast<Sum>(factor);
         out(x, y) = product(x, y);
     }
     // Warps of one tile each, whose operands are read as they lie in memory, or staged.
@@ -58,7 +58,7 @@ struct TypedProduct {
         warps(update);
         update.tensorize(x, y, ki, instruction);
         if (!is_staged) return;
-        for (Func staged : {Func(a).in(product), Func(b).in(product)}) {
+        for (Func staged : {of_a.in(product), of_b.in(product)}) {
             staged.compute_at(product, ko).store_in(MemoryType::GPUShared);
             staged.async().ring_buffer(2);
         }
@@ -67,12 +67,12 @@ struct TypedProduct {
 
 template<typename Sum, typename A, typename B>
 void agrees(const Shape &s, const std::string &instruction, bool b_along_k,
-            bool is_of_group = false) {
+            bool is_of_group = false, bool is_staged = false) {
     CAPTURE(instruction);
     CAPTURE(b_along_k);
     for (const Target &target : targets()) {
         TypedProduct<Sum, A, B> p(s, b_along_k);
-        p.schedule(s, TensorInstruction(instruction), is_of_group, false);
+        p.schedule(s, TensorInstruction(instruction), is_of_group, is_staged);
         CAPTURE(target.to_string());
         const Buffer<Sum> out = p.out.realize({s.columns, s.rows}, target);
         int wrong = 0;
@@ -113,6 +113,22 @@ TEST_SUITE("tensor types") {
             agrees<float, float, float>({32, 16, 16, 16, 8, 8}, "mma.tf32", along_k);
             agrees<float, float, float>({16, 8, 12, 16, 8, 4}, "mma.m16n8k4.f32.tf32", along_k);
         }
+    }
+    TEST_CASE("operands of all types that are staged ahead") {
+        for (const bool along_k : {true, false}) {
+            const auto staged = [&](auto sum, auto a, auto b, const Shape &s, const char *name) {
+                agrees<decltype(sum), decltype(a), decltype(b)>(s, name, along_k, false, true);
+            };
+            staged(0.0f, bfloat16_t(), bfloat16_t(), {32, 24, 48, 32, 8, 16}, "mma");
+            staged(float16_t(), float16_t(), float16_t(), {16, 16, 64, 16, 16, 32}, "mma");
+            staged(0, int8_t(), int8_t(), {32, 16, 96, 16, 16, 32}, "mma");
+            staged(0, uint8_t(), int8_t(), {16, 32, 64, 16, 32, 32}, "mma");
+            staged(0.0f, 0.0f, 0.0f, {32, 16, 32, 16, 16, 16}, "mma.tf32");
+        }
+        const Shape groups{64, 64, 256, 64, 64, 128};
+        agrees<int32_t, int8_t, uint8_t>(groups, "wgmma", true, true, true);
+        agrees<float, float, float>({64, 24, 64, 64, 24, 32}, "wgmma.tf32", true, true, true);
+        agrees<float16_t, float16_t, float16_t>(groups, "wgmma", true, true, true);
     }
     TEST_CASE("an instruction of the user's own is a description and a line of PTX") {
         TensorInstructionDescription d{

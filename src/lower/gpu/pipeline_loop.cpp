@@ -317,7 +317,8 @@ std::vector<SharedCopy> PipelineLoop::shared_copies(const std::vector<StagedCopy
     std::set<int64_t> numbers = {0};
     for (size_t i = 0; i < copies.size(); i++) {
         std::vector<const BlockOfCluster *> along;
-        Expr first = 0, part = 0;  // the first of the blocks that share it; which part is this one's
+        Expr first = 0,
+             part = 0;  // the first of the blocks that share it; which part is this one's
         int64_t parts = 1;
         for (const BlockOfCluster &b : place.cluster) {
             if (copies[i].depends_on(b.loop, place.lets)) {
@@ -457,7 +458,8 @@ Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
          in_slots(parts.rest, n), evaluate(Intrinsic::tensor_wait, {1, accumulators}),
          IfThenElse::make(k() > loop.min, is_empty(previous))});
     return Block::make({turns ? turns->begin() : Stmt(), loop.with<&For::body>(body),
-                        turns ? turns->end() : Stmt(), evaluate(Intrinsic::tensor_wait, {0, accumulators}),
+                        turns ? turns->end() : Stmt(),
+                        evaluate(Intrinsic::tensor_wait, {0, accumulators}),
                         IfThenElse::make(loop.extent > 0, is_empty(last))});
 }
 
