@@ -55,11 +55,11 @@ struct LoopOrigin {
     int resident_blocks = 0;  // that have room on a multiprocessor at least; 0: nobody says
     WarpRoles roles;          // of a kernel, on its loops over blocks
     bool known() const { return func.defined(); }
-    using Fields = FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
-                             &LoopOrigin::is_reduction, &LoopOrigin::instruction,
-                             &LoopOrigin::block_group, &LoopOrigin::blocks_per_processor,
-                             &LoopOrigin::is_along_hilbert_curve, &LoopOrigin::resident_blocks,
-                             &LoopOrigin::roles>;
+    using Fields =
+        FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
+                  &LoopOrigin::is_reduction, &LoopOrigin::instruction, &LoopOrigin::block_group,
+                  &LoopOrigin::blocks_per_processor, &LoopOrigin::is_along_hilbert_curve,
+                  &LoopOrigin::resident_blocks, &LoopOrigin::roles>;
 };
 
 // The buffers whose elements the body of a loop reads and writes past the caches. A loop without an

@@ -5,6 +5,7 @@
 #include "program/apply_checks.h"
 #include "program/copy_input.h"
 #include "program/define.h"
+#include "program/loop_transforms.h"
 #include "program/rfactor.h"
 #include <set>
 
@@ -195,10 +196,19 @@ Func Stage::rfactor(const RVar &r, const Var &v, Location at) { return rfactor({
 Func Stage::split_k(const RVar &r, const Var &part, const Expr &parts, Location at) {
     const auto count = ir::as_const_int(parts);
     if (!count || *count < 1)
-        throw CompileError(at, str("split_k: the number of parts is a positive constant, and not ",
-                                   parts));
+        throw CompileError(
+            at, str("split_k: the number of parts is a positive constant, and not ", parts));
     const RVar of(Symbol::fresh(part.name()));
-    program::apply(ref, detail::split(r, r, of, parts, TailStrategy::Auto, at), at);
+    const program::StageSchedule &schedule = ref.definition().schedule;
+    program::require_loop(schedule, ref.name, "split_k", r.symbol(), at);
+    const program::LoopFacts facts =
+        program::facts_of_loop(schedule, r.symbol(), schedule.transforms.size());
+    if (facts.is_constant && facts.multiple > 0 && facts.multiple % *count == 0) {
+        const Expr piece = int32_t(facts.multiple / *count);
+        program::apply(ref, detail::split(r, of, r, piece, TailStrategy::Auto, at), at);
+    } else {
+        program::apply(ref, detail::split(r, r, of, parts, TailStrategy::Auto, at), at);
+    }
     Func made = rfactor(of, part, at);
     // Each part is computed as a whole.
     const program::StageRef sums = program::stage_of(made.function(), 1);

@@ -243,13 +243,14 @@ public:
     Func rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Location at = Here::current());
     Func rfactor(const RVar &r, const Var &v, Location at = Here::current());
 
-    // Computes the sum in `parts` parts, to each of which the iterations of a reduction loop are
-    // dealt out in turns: split(r, r, of, parts).rfactor(of, part). Returns the Func of the parts,
-    // of which `part` is the last dimension. They are added up in the order of their numbers, so
-    // that results are the same each time. Where the parts are stored says who does that: another
-    // kernel (compute_root), or the blocks of a cluster (compute_at a loop over clusters):
-    // docs/tensor_cores.md. CompileError if `parts` is no positive constant, or the update cannot
-    // be computed in parts.
+    // Computes the sum in `parts` parts, to which the iterations of a reduction loop are dealt out:
+    // split(r, of, r, n / parts).rfactor(of, part) if their number n is known to be a multiple of
+    // `parts`, as that of the inner loop of a split; else in turns, split(r, r, of, parts). Returns
+    // the Func of the parts, of which `part` is the last dimension, and the outermost loop. They
+    // are added up in the order of their numbers, so that results are the same each time. Where the
+    // parts are stored says who does that: another kernel (compute_root), or the blocks of a
+    // cluster (compute_at a loop over clusters): docs/tensor_cores.md. CompileError if `parts` is
+    // no positive constant, or the update cannot be computed in parts.
     Func split_k(const RVar &r, const Var &part, const Expr &parts, Location at = Here::current());
 
     // This stage reads the Buffer that the program holds through a new Func, which has its values:

@@ -295,31 +295,31 @@ std::string SchedulePrinter::member_as_source(const FunctionContents &f, int sta
 std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
                                        const StageDirective &d) {
     using S = std::string;
-    return std::visit(
-        overloaded{
-            [&](const SetLoopKind &s) -> S { return loop(f, stage, s.var); },
-            [&](const Tensorize &t) -> S {
-                const S written = t.instruction == "mma"     ? S(is_python ? ".MMA" : "::MMA")
+    return std::visit(overloaded{
+                          [&](const SetLoopKind &s) -> S { return loop(f, stage, s.var); },
+                          [&](const Tensorize &t) -> S {
+                              const S written =
+                                  t.instruction == "mma"     ? S(is_python ? ".MMA" : "::MMA")
                                   : t.instruction == "wgmma" ? S(is_python ? ".WGMMA" : "::WGMMA")
                                                              : "(" + quoted(t.instruction) + ")";
-                return str(loop(f, stage, t.var), is_python ? ", instruction=" : ", ", prefix,
-                           "TensorInstruction", written);
-            },
-            [&](const GroupBlocks &s) -> S {
-                return s.rows.defined() ? str(prefix, "grouped(", expr(s.rows), ")")
-                                        : str(prefix, "hilbert()");
-            },
-            [&](const AtomicDirective &s) -> S {
-                return s.override_associativity_test ? S(truth(true)) : S();
-            },
-            [&](const StreamLoads &s) -> S {
-                if (s.what.empty()) return "";
-                const S list = members(f, stage, s);
-                return is_python ? list.substr(1, list.size() - 2) : list;
-            },
-            [&](const auto &s) -> S { return members(f, stage, s); },
-        },
-        d);
+                              return str(loop(f, stage, t.var), is_python ? ", instruction=" : ", ",
+                                         prefix, "TensorInstruction", written);
+                          },
+                          [&](const GroupBlocks &s) -> S {
+                              return s.rows.defined() ? str(prefix, "grouped(", expr(s.rows), ")")
+                                                      : str(prefix, "hilbert()");
+                          },
+                          [&](const AtomicDirective &s) -> S {
+                              return s.override_associativity_test ? S(truth(true)) : S();
+                          },
+                          [&](const StreamLoads &s) -> S {
+                              if (s.what.empty()) return "";
+                              const S list = members(f, stage, s);
+                              return is_python ? list.substr(1, list.size() - 2) : list;
+                          },
+                          [&](const auto &s) -> S { return members(f, stage, s); },
+                      },
+                      d);
 }
 
 // Finds which names of a stage are those of reduction loops: what is left of them at the end, and

@@ -218,10 +218,11 @@ struct StageSchedule {
     // All that two schedules are compared by.
     static auto derived() {
         using S = StageSchedule;
-        return std::tuple(
-            &S::transforms, &S::loops, &S::prefetches, &S::atomic, &S::override_associativity_test,
-            &S::allow_race_conditions, &S::stream_stores, &S::stream_all_loads, &S::stream_loads,
-            &S::block_group, &S::blocks_per_processor, &S::is_along_hilbert_curve, &S::resident_blocks, &S::roles);
+        return std::tuple(&S::transforms, &S::loops, &S::prefetches, &S::atomic,
+                          &S::override_associativity_test, &S::allow_race_conditions,
+                          &S::stream_stores, &S::stream_all_loads, &S::stream_loads,
+                          &S::block_group, &S::blocks_per_processor, &S::is_along_hilbert_curve,
+                          &S::resident_blocks, &S::roles);
     }
 };
 

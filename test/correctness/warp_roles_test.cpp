@@ -238,7 +238,8 @@ TEST_SUITE("roles of warps") {
                     {256, 64, 128, 256, 64, 64, 64, 2}),
             "a multiprocessor has 65536");
         has(refused([](Product &p) { p.out.warp_specialize().ping_pong(); }, s),
-            "ping_pong: consumers take the tiles of one block in turns, and stage out has a block for "
+            "ping_pong: consumers take the tiles of one block in turns, and stage out has a block "
+            "for "
             "each tile; say persistent() before");
         has(refused([](Product &p) { p.out.persistent().ping_pong(); }, s), "no roles");
         has(refused(

@@ -316,7 +316,7 @@ TEST_SUITE("kernels in the statement interpreter") {
                                      doctest::Contains("brings other elements, or to other places"),
                                      RuntimeError);
             };
-            differs("128), b*8)", "128), b*4 + 4)");
+            differs("128), 0, b*8)", "128), 0, b*4 + 4)");
             differs("address_of(f[224])", "address_of(f[192])");
             differs("4, 1, 32, 8", "4, 1, 28, 8");  // what is beyond is zero
             differs("[0, +8): f[224", "[0, +4): f[224");
@@ -350,7 +350,8 @@ TEST_SUITE("kernels in the statement interpreter") {
         refused("32, 8, 1, 128", "32, 64, 1, 128",
                 "a row of its boxes has 256 bytes, and is "
                 "swizzled by 128");
-        refused("128), b*8)", "128), b*8, 0)", "a box of 1 dimensions is copied by 2 coordinates");
+        refused("128), 0, b*8)", "128), 0, b*8, 0)",
+                "a box of 1 dimensions is copied by 2 coordinates");
     }
     TEST_CASE("memory is swizzled as the allocation says for threads, and for boxes as the map") {
         for (const char *swizzle : {"32", "64", "128"}) {

@@ -338,8 +338,8 @@ TEST_SUITE("tensor instructions") {
         seen(with(by_roles, "(full[0]), r % 2)", "(full[0]), (r + 1) % 2)"), "");
         seen(with(by_roles, "10240", "10250"), "bytes that a barrier expects and no copy brings");
         seen(with(by_roles, "(empty[0]), 4)", "(empty[0]), 5)"), "do not arrive");
-        seen(with(by_roles, "64, 16, 1, 128), 0, 0)", "64, 16, 1, 64), 0, 0)"), "");
-        seen(with(by_roles, "64, 16, 1, 128), 0, 0)", "64, 16, 1, 128), 0, 1)"),
+        seen(with(by_roles, "64, 16, 1, 128), 0, 0, 0)", "64, 16, 1, 64), 0, 0, 0)"), "");
+        seen(with(by_roles, "64, 16, 1, 128), 0, 0, 0)", "64, 16, 1, 128), 0, 0, 1)"),
              "brings other elements");
     }
     TEST_CASE("of wgmma give their sums to those who have waited") {

@@ -281,7 +281,8 @@ Func rfactor(bool scheduled) {
 
 // `split_k(r, part, n)`, of an update that is associative: its iterations over r are dealt out to n
 // parts, which a Func of its own computes, one for each value of `part`; the update adds them up in
-// the order of their numbers. It is short for `split(r, r, of, n).rfactor(of, part)`.
+// the order of their numbers. It is short for `split(r, r, of, n).rfactor(of, part)`, or, if n is
+// known to divide the iterations, `split(r, of, r, iterations / n).rfactor(of, part)`.
 Func split_k(bool scheduled) {
     Func f("f");
     RDom r(0, 64, "r");

@@ -55,7 +55,8 @@ inline constexpr char rfactor[] =
 inline constexpr char split_k[] =
     R"doc(Computes an associative update in `parts` parts, and returns the new Func that has them.
 
-Iterations of the loop `rvar` are dealt out to the parts in turns. The last dimension of the new
+Iterations of the loop `rvar` are dealt out to the parts, side by side if their number is known to be
+a multiple of `parts`, else in turns. The last dimension of the new
 Func, `part`, is the number of a part. They are added up in the order of their numbers.
 
 >>> q, s, part = ts.Func("q"), ts.RDom([(0, 10)], "s"), ts.Var("part")
@@ -97,7 +98,8 @@ inline constexpr char gpu_order[] =
 16
 )doc";
 
-inline constexpr char gpu_order_rows[] = R"doc(Is the number of rows of a group, as an expression; undefined for hilbert().
+inline constexpr char gpu_order_rows[] =
+    R"doc(Is the number of rows of a group, as an expression; undefined for hilbert().
 
 >>> ts.grouped(16).rows
 16

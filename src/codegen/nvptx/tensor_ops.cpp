@@ -188,13 +188,12 @@ void KernelEmitter::copy_tile(const MachineOp &node) {
     operands.push_back(shared_address(node.operands[1]));
     if (is_shared)
         operands.push_back(b.CreateTrunc(value(node.operands[blocks_of_cluster]), b.getInt16Ty()));
-    assembly(str("cp.async.bulk.tensor.", rank,
-                 "d.shared::cluster.global.mbarrier::complete_tx::bytes",
-                 is_shared ? ".multicast::cluster" : "", " [$0], [$1, {",
-                 registers(2, int64_t(rank)), "}], [$", rank + 2, "]",
-                 is_shared ? str(", $", rank + 3) : "", ";"),
-             "r,l," + repeated("r", int64_t(rank) + 1) + (is_shared ? "h," : "") + "~{memory}",
-             b.getVoidTy(), operands);
+    assembly(
+        str("cp.async.bulk.tensor.", rank, "d.shared::cluster.global.mbarrier::complete_tx::bytes",
+            is_shared ? ".multicast::cluster" : "", " [$0], [$1, {", registers(2, int64_t(rank)),
+            "}], [$", rank + 2, "]", is_shared ? str(", $", rank + 3) : "", ";"),
+        "r,l," + repeated("r", int64_t(rank) + 1) + (is_shared ? "h," : "") + "~{memory}",
+        b.getVoidTy(), operands);
 }
 
 namespace {

@@ -134,10 +134,9 @@ void CheckGPULoops::check_block(const For &loop) const {
     const bool is_of_other_stage =
         cluster && !(cluster->origin.func == o.func && cluster->origin.stage == o.stage);
     if (is_of_other_stage && (has_order || o.blocks_per_processor > 0))
-        refuse(loop, str("is over the blocks of a cluster: ",
-                         has_order ? "gpu_order" : "persistent",
-                         " is for the stage that has the loops over clusters, ",
-                         cluster->origin.func));
+        refuse(loop,
+               str("is over the blocks of a cluster: ", has_order ? "gpu_order" : "persistent",
+                   " is for the stage that has the loops over clusters, ", cluster->origin.func));
     const auto outer = std::ranges::find(levels, GPULevel::Block, &Level::gpu);
     if (outer == levels.end()) return;
     if (count(GPULevel::Block) == 3)

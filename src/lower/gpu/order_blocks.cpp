@@ -93,9 +93,8 @@ private:
                        : "rows of clusters are grouped where there are two loops over clusters");
     }
     [[noreturn]] void refuse(const std::string &why) const {
-        throw CompileError(origin.kind_written,
-                           str(is_ordered() ? "gpu_order" : "persistent", " of ", origin.func, ": ",
-                               why));
+        throw CompileError(origin.kind_written, str(is_ordered() ? "gpu_order" : "persistent",
+                                                    " of ", origin.func, ": ", why));
     }
     Expr extent(const For &loop) const { return substitute(lets, loop.extent); }
 
@@ -180,8 +179,8 @@ private:
             left = simplify(left / 4);
         }
         const Expr whole = Variable::make(Bool(), is_whole);
-        Stmt s = body({select(whole, row, other.row),
-                       select(whole, first_column + column, other.column)});
+        Stmt s = body(
+            {select(whole, row, other.row), select(whole, first_column + column, other.column)});
         for (size_t i = steps.size(); i-- > 0;)
             s = LetStmt::make(steps[i].first, steps[i].second, s);
         const Expr fits = height == side && first_column + side <= extent(*loops.back());
@@ -229,10 +228,11 @@ private:
         const Stmt all = For::make(turn, 0, turns, LoopKind::Serial, Partition::Never, one);
         const Expr fitting = simplify(int32_variable(processors) *
                                       int32_t(origin.blocks_per_processor) / blocks_in_cluster);
-        const Expr most = blocks_of_cluster.empty() ? min(fitting, count)
-                                                    : min(max(fitting, 1), count);
-        return LetStmt::make(processors, call(Int(32), Intrinsic::gpu_processors, {}),
-                             LetStmt::make(blocks, most, over_blocks(block, at_once, in_blocks_of_cluster(all))));
+        const Expr most =
+            blocks_of_cluster.empty() ? min(fitting, count) : min(max(fitting, 1), count);
+        return LetStmt::make(
+            processors, call(Int(32), Intrinsic::gpu_processors, {}),
+            LetStmt::make(blocks, most, over_blocks(block, at_once, in_blocks_of_cluster(all))));
     }
 
     const LoopOrigin origin;

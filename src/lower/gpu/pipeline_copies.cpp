@@ -241,8 +241,9 @@ class PipelineCopies final : public Mutator {
                              loop_name(*serial_loops.back()),
                              ", so that the roles would begin anew in each iteration"));
         if (is_first_of_block && roles.any() && has_stages_of_cluster)
-            refuse_roles("the kernel has stages that are computed at a loop over clusters, and roles "
-                         "are for kernels whose blocks run one stage, and what is computed in it");
+            refuse_roles(
+                "the kernel has stages that are computed at a loop over clusters, and roles "
+                "are for kernels whose blocks run one stage, and what is computed in it");
         const std::vector<BlockOfCluster> around = cluster;
         if (in_cluster) enter_block_of_cluster(loop);
         const Stmt kept =
@@ -304,8 +305,8 @@ class PipelineCopies final : public Mutator {
 
     void enter_block_of_cluster(const For &loop) {
         for (BlockOfCluster &b : cluster) b.step *= as_const_int(loop.extent).value_or(0);
-        cluster.push_back({loop.name, substitute(lets, loop.min),
-                           as_const_int(loop.extent).value_or(0), 1});
+        cluster.push_back(
+            {loop.name, substitute(lets, loop.min), as_const_int(loop.extent).value_or(0), 1});
     }
     // Those whose number is not known, or that run the loop on a condition, may not be in step; nor
     // if what is computed for the whole cluster has loops over blocks, too.
@@ -336,10 +337,11 @@ class PipelineCopies final : public Mutator {
                                          {all_consumer_warps, Expr(int32_t(b.blocks))}));
             most_blocks = std::max(most_blocks, b.blocks);
         }
-        if (turns) first.push_back(turns->order.each(Intrinsic::barrier_init, {all_consumer_warps}));
+        if (turns)
+            first.push_back(turns->order.each(Intrinsic::barrier_init, {all_consumer_warps}));
         // Blocks of a cluster use one another's barriers from here on, and to the end.
-        const Stmt meet = evaluate(most_blocks > 1 ? Intrinsic::gpu_cluster_barrier
-                                                   : Intrinsic::gpu_barrier);
+        const Stmt meet =
+            evaluate(most_blocks > 1 ? Intrinsic::gpu_cluster_barrier : Intrinsic::gpu_barrier);
         first.push_back(meet);
         const Stmt both = split_roles(loop.body);
         const auto &choice = *both.as<IfThenElse>();
@@ -428,8 +430,8 @@ class PipelineCopies final : public Mutator {
     std::unordered_set<Symbol> of_kernel;        // Funcs whose storage is within one
     std::unordered_set<Symbol> names_of_kernel;  // loops and lets within one, so far
     bool in_kernel = false, in_blocks = false, in_cluster = false;
-    bool has_stages_of_cluster = false;   // that are computed at a loop over clusters
-    std::vector<BlockOfCluster> cluster;  // the loops over its blocks around, outermost first
+    bool has_stages_of_cluster = false;     // that are computed at a loop over clusters
+    std::vector<BlockOfCluster> cluster;    // the loops over its blocks around, outermost first
     std::vector<const For *> serial_loops;  // of more than one iteration, within the kernel
     Substitution lets;                      // of kernels
     int conditions = 0;                     // around, within serial loops

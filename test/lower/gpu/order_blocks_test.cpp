@@ -1,8 +1,8 @@
-#include "lower/gpu/order_blocks.h"
 #include "algebra/simplify.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/gpu/order_blocks.h"
 #include "lower/pass_test.h"
 #include <set>
 
@@ -25,16 +25,16 @@ std::string refusal(std::string_view text) {
 
 // The rows and columns of the blocks, in the order of their numbers.
 std::vector<std::pair<int64_t, int64_t>> order_of(int rows, int columns) {
-    const ir::Stmt s = order_blocks(
-        ir::parse_stmt(str("gpu_block for y in [0, +", rows, ") of f y hilbert:\n",
-                           "    gpu_block for x in [0, +", columns, ") of f x hilbert:\n",
-                           "        f(x, y) = 1\n")),
-        Context());
+    const ir::Stmt s =
+        order_blocks(ir::parse_stmt(str("gpu_block for y in [0, +", rows, ") of f y hilbert:\n",
+                                        "    gpu_block for x in [0, +", columns,
+                                        ") of f x hilbert:\n", "        f(x, y) = 1\n")),
+                     Context());
     std::vector<std::pair<int64_t, int64_t>> all;
     ir::for_each_node(s, [&](const ir::For &loop) {
         for (int i = 0; i < rows * columns; i++) {
-            const ir::Stmt one = algebra::simplify(
-                ir::substitute(loop.name, ir::Expr(i), loop.body));
+            const ir::Stmt one =
+                algebra::simplify(ir::substitute(loop.name, ir::Expr(i), loop.body));
             ir::for_each_node(one, [&](const ir::Provide &p) {
                 all.emplace_back(ir::as_const_int(p.args[1]).value_or(-1),
                                  ir::as_const_int(p.args[0]).value_or(-1));
@@ -89,25 +89,27 @@ TEST_SUITE("order_blocks") {
     }
     TEST_CASE("clusters in groups, and clusters whose blocks take turns") {
         const std::string groups =
-            run(order_blocks, "gpu_cluster for y in [0, +m) of f y grouped 4:\n"
-                              "    gpu_cluster for x in [0, +n) of f x grouped 4:\n"
-                              "        gpu_block for b in [0, +2) of f b grouped 4: f(x*2 + b, y) = 1\n");
+            run(order_blocks,
+                "gpu_cluster for y in [0, +m) of f y grouped 4:\n"
+                "    gpu_cluster for x in [0, +n) of f x grouped 4:\n"
+                "        gpu_block for b in [0, +2) of f b grouped 4: f(x*2 + b, y) = 1\n");
         CAPTURE(groups);
         CHECK(contains(groups, "gpu_cluster for block in [0, +blocks_in_all)"));
         CHECK(contains(groups, "        gpu_block for b in [0, +2)"));
-        const std::string turns =
-            run(order_blocks, "gpu_cluster for x in [0, +n) of f x persistent 1:\n"
-                              "    gpu_block for b in [0, +2) of f b persistent 1: f(x*2 + b) = 1\n");
+        const std::string turns = run(
+            order_blocks, "gpu_cluster for x in [0, +n) of f x persistent 1:\n"
+                          "    gpu_block for b in [0, +2) of f b persistent 1: f(x*2 + b) = 1\n");
         CAPTURE(turns);
         CHECK(contains(turns, "min(max(processors / 2, 1), blocks_in_all)"));
         const size_t blocks = turns.find("gpu_block for b in [0, +2)");
         CHECK(blocks != std::string::npos);
         CHECK(turns.find("for turn in [0, +") > blocks);
-        CHECK(contains(refusal("gpu_cluster for x in [0, +n) of f x persistent 1:\n"
-                               "    realize g: {int32} in Auto over [0, +2]:\n"
-                               "        gpu_block for b in [0, +2) of g b: g(b) = 1\n"
-                               "        gpu_block for b in [0, +2) of f b persistent 1: f(x*2 + b) = g(b)\n"),
-                       "what is computed at the loop over clusters"));
+        CHECK(contains(
+            refusal("gpu_cluster for x in [0, +n) of f x persistent 1:\n"
+                    "    realize g: {int32} in Auto over [0, +2]:\n"
+                    "        gpu_block for b in [0, +2) of g b: g(b) = 1\n"
+                    "        gpu_block for b in [0, +2) of f b persistent 1: f(x*2 + b) = g(b)\n"),
+            "what is computed at the loop over clusters"));
     }
     TEST_CASE("persistent blocks take turns") {
         const std::string text =
