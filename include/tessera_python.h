@@ -9,11 +9,11 @@
  *
  * A function takes its arguments by position or by name: numbers, and objects with the buffer
  * protocol, whose memory is shared. Axis j of an array of n axes is dimension n - 1 - j. Elements
- * of bfloat16, which the protocol does not know, are passed as uint16. A Buffer of Tessera's keeps
- * its mins. Outputs are arguments, too, and numbers with a default may be left out. With the
- * feature user_context any object may come before them, where none of the others is left out.
- * TypeError says which argument does not fit; a failure is a RuntimeError with the runtime's
- * message. The global interpreter lock is released meanwhile.
+ * of bfloat16, which the protocol does not know, are passed as uint16, floats of 8 bits as uint8. A
+ * Buffer of Tessera's keeps its mins. Outputs are arguments, too, and numbers with a default may be
+ * left out. With the feature user_context any object may come before them, where none of the others
+ * is left out. TypeError says which argument does not fit; a failure is a RuntimeError with the
+ * runtime's message. The global interpreter lock is released meanwhile.
  */
 #pragma once
 #include <patchlevel.h>
@@ -22,6 +22,7 @@
 #endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <math.h>
 #include <tessera_runtime.h>
 
 PyObject *tessera_python_call(const tessera_filter_metadata_t *metadata,
@@ -137,6 +138,20 @@ static uint16_t tessera_python_bfloat16(double value) {
     return (uint16_t)((u.bits + 0x7FFF + (u.bits >> 16 & 1)) >> 16);
 }
 
+/* The float of 8 bits with a mantissa of `digits` bits; `bias` is added to exponents. */
+static uint8_t tessera_python_float8(double value, int digits, int bias, uint8_t largest) {
+    const uint8_t sign = copysign(1, value) < 0 ? 0x80 : 0;
+    const double size = fabs(value);
+    int exponent = 0;
+    if (isnan(value)) return (uint8_t)(sign | (digits == 3 ? 0x7F : 0x7E));
+    frexp(size, &exponent);
+    exponent = size == 0 || exponent < 2 - bias ? 1 - bias : exponent - 1;
+    if (isinf(size) || exponent > bias + 2) return (uint8_t)(sign | largest);
+    const int bits =
+        ((exponent + bias - 1) << digits) + (int)nearbyint(ldexp(size, digits - exponent));
+    return (uint8_t)(sign | (bits < largest ? bits : largest));
+}
+
 static int tessera_python_integer(tessera_python_argument_t *a, PyObject *given) {
     const int bits = a->info->type.bits;
     const bool is_signed = a->info->type.code == tessera_type_int;
@@ -181,6 +196,10 @@ static int tessera_python_scalar(tessera_python_argument_t *a, PyObject *given) 
     }
     if (type.code == tessera_type_bfloat)
         a->scalar.u16 = tessera_python_bfloat16(value);
+    else if (type.code == tessera_type_float8_e4m3)
+        a->scalar.u8 = tessera_python_float8(value, 3, 7, 0x7E);
+    else if (type.code == tessera_type_float8_e5m2)
+        a->scalar.u8 = tessera_python_float8(value, 2, 15, 0x7B);
     else if (type.bits == 16)
         a->scalar.u16 = tessera_python_float16(value);
     else if (type.bits == 32)
@@ -201,6 +220,8 @@ static bool tessera_python_is_format(const char *format, Py_ssize_t bytes, tesse
         return type.bits == 1 ? *format == '?' : strchr("BHILQNc", *format) != NULL;
     case tessera_type_float: return strchr("efd", *format) != NULL;
     case tessera_type_bfloat: return *format == 'H';
+    case tessera_type_float8_e4m3:
+    case tessera_type_float8_e5m2: return *format == 'B';
     default: return false;
     }
 }

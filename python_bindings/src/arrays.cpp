@@ -1,5 +1,6 @@
 #include "arrays.h"
 #include <bit>
+#include <map>
 #include <vector>
 
 namespace tessera::python {
@@ -219,20 +220,25 @@ std::optional<Type> type_of_number(int number) {
     return types[number];
 }
 
-// Registered by ml_dtypes under a number of its own.
-bool is_bfloat16(const NumpyDtype &dtype) {
-    static PyTypeObject *known = nullptr;
-    if (!dtype.scalar) return false;
-    if (dtype.scalar == known) return true;
-    const nb::handle scalar(reinterpret_cast<PyObject *>(dtype.scalar));
-    if (nb::cast<std::string>(scalar.attr("__name__")) != "bfloat16") return false;
-    known = reinterpret_cast<PyTypeObject *>(scalar.inc_ref().ptr());
-    return true;
+// Those that ml_dtypes registers under numbers of its own.
+std::optional<Type> type_of_scalar(PyTypeObject *scalar) {
+    static std::map<PyTypeObject *, Type> known;
+    if (!scalar) return {};
+    if (auto found = known.find(scalar); found != known.end()) return found->second;
+    const nb::handle object(reinterpret_cast<PyObject *>(scalar));
+    const std::string name = nb::cast<std::string>(object.attr("__name__"));
+    for (Type t : {BFloat(16), Float8E4M3(), Float8E5M2()}) {
+        if (name != array_type_name(t)) continue;
+        object.inc_ref();
+        known[scalar] = t;
+        return t;
+    }
+    return {};
 }
 
 Type type_of_numpy(const NumpyArray &a, nb::handle object, const What &what) {
     std::optional<Type> type = type_of_number(a.dtype->number);
-    if (!type && is_bfloat16(*a.dtype)) type = BFloat(16);
+    if (!type) type = type_of_scalar(a.dtype->scalar);
     if (!type)
         refuse_type(what, str("no Buffer has elements of the array's type, ",
                               text_of(object.attr("dtype"))));
@@ -295,6 +301,8 @@ std::optional<Type> type_of_tensor(const dlpack::DataType &t) {
     case dlpack::UInt: return UInt(t.bits);
     case dlpack::Float: return Float(t.bits);
     case dlpack::Bfloat: return BFloat(t.bits);
+    case dlpack::Float8E4M3: return Float8E4M3();
+    case dlpack::Float8E5M2: return Float8E5M2();
     case dlpack::Bool: return Bool();
     default: return {};
     }

@@ -129,6 +129,8 @@ dlpack::ManagedVersioned *managed_tensor(const Buffer<> &b);
 // Defines the table of DLPack 1.3 by which Buffers are exchanged without a call of Python.
 void define_exchange_table(nb::class_<Buffer<>> &c);
 nb::object numpy_dtype(Type t);
+// Returns the name of the type in NumPy and ml_dtypes.
+std::string array_type_name(Type t);
 nb::object as_numpy(nb::handle buffer);
 
 }  // namespace tessera::python

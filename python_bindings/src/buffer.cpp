@@ -1,6 +1,7 @@
 #include "docs/buffer.h"
 #include "arrays.h"
 #include "base/dialect.h"
+#include "ir/float_bits.h"
 #include <cstring>
 
 namespace tessera::python {
@@ -19,6 +20,8 @@ template<typename F> decltype(auto) with_element(Type t, F f) {
     if (t == UInt(64)) return f(uint64_t());
     if (t == Float(16)) return f(float16_t());
     if (t == BFloat(16)) return f(bfloat16_t());
+    if (t == Float8E4M3()) return f(float8_e4m3_t());
+    if (t == Float8E5M2()) return f(float8_e5m2_t());
     if (t == Float(32)) return f(float());
     if (t == Float(64)) return f(double());
     throw nb::type_error(str("elements of the type ", t, " cannot be seen from Python").c_str());
@@ -50,7 +53,7 @@ nb::object element(const Buffer<> &b, const std::vector<int> &pos) {
     const uint8_t *at = address_of(b, pos);
     return with_element(b.type(), [&]<typename T>(T value) -> nb::object {
         std::memcpy(static_cast<void *>(&value), at, sizeof(T));
-        if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
+        if constexpr (NarrowFloatType<T>)
             return nb::float_(double(float(value)));
         else
             return nb::cast(value);
@@ -384,8 +387,7 @@ uint64_t number_bits(Type t, nb::handle value, const What &what) {
             PyErr_Clear();
             refuse();
         }
-        if (t == Float(16)) return float16_t(float(number)).to_bits();
-        if (t.is_bfloat()) return bfloat16_t(float(number)).to_bits();
+        if (t.bits() <= 16) return ir::bits_of_float(t, ir::rounded_to(t, float(number)));
         bits = detail::bits_as(t, number);
     } else if (PyIndex_Check(value.ptr())) {
         const nb::object number = nb::steal(PyNumber_Index(value.ptr()));

@@ -1,5 +1,6 @@
 #include "base/thread_dialect.h"
 #include "bindings.h"
+#include "ir/float_bits.h"
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -177,12 +178,22 @@ std::optional<Type> as_type(nb::handle object) {
     const nb::object name = object.attr(attribute);
     if (!nb::isinstance<nb::str>(name)) return {};
     const std::string text = nb::cast<std::string>(name);
-    static const std::pair<const char *, Type> names[] = {
-        {"bool", Bool()},       {"bool_", Bool()},       {"int8", Int(8)},
-        {"int16", Int(16)},     {"int32", Int(32)},      {"int64", Int(64)},
-        {"uint8", UInt(8)},     {"uint16", UInt(16)},    {"uint32", UInt(32)},
-        {"uint64", UInt(64)},   {"float16", Float(16)},  {"float32", Float(32)},
-        {"float64", Float(64)}, {"bfloat16", BFloat(16)}};
+    static const std::pair<const char *, Type> names[] = {{"bool", Bool()},
+                                                          {"bool_", Bool()},
+                                                          {"int8", Int(8)},
+                                                          {"int16", Int(16)},
+                                                          {"int32", Int(32)},
+                                                          {"int64", Int(64)},
+                                                          {"uint8", UInt(8)},
+                                                          {"uint16", UInt(16)},
+                                                          {"uint32", UInt(32)},
+                                                          {"uint64", UInt(64)},
+                                                          {"float16", Float(16)},
+                                                          {"float32", Float(32)},
+                                                          {"float64", Float(64)},
+                                                          {"bfloat16", BFloat(16)},
+                                                          {"float8_e4m3fn", Float8E4M3()},
+                                                          {"float8_e5m2", Float8E5M2()}};
     for (const auto &[known, type] : names) {
         if (text == known) return type;
     }
@@ -383,10 +394,12 @@ template<typename T> T at(const void *memory, int i) {
 }  // namespace
 
 nb::object number_at(Type t, const void *memory, int i) {
-    if (t.is_bfloat()) return nb::float_(double(float(at<bfloat16_t>(memory, i))));
-    if (t.is_float() && t.bits() == 16) return nb::float_(double(float(at<float16_t>(memory, i))));
-    if (t.is_float() && t.bits() == 32) return nb::float_(double(at<float>(memory, i)));
-    if (t.is_float()) return nb::float_(at<double>(memory, i));
+    if (t.is_float()) {
+        uint64_t bits = 0;
+        std::memcpy(&bits, static_cast<const char *>(memory) + size_t(i) * size_t(t.bytes()),
+                    size_t(t.bytes()));
+        return nb::float_(ir::float_of_bits(t, bits));
+    }
     if (t.is_bool()) return nb::bool_(at<uint8_t>(memory, i) != 0);
     if (t.is_uint() && t.bits() == 8) return nb::int_(at<uint8_t>(memory, i));
     if (t.is_uint() && t.bits() == 16) return nb::int_(at<uint16_t>(memory, i));

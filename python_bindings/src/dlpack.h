@@ -22,7 +22,15 @@ struct DataType {
     uint8_t code, bits;
     uint16_t lanes;
 };
-enum TypeCode : uint8_t { Int = 0, UInt = 1, Float = 2, Bfloat = 4, Bool = 6 };
+enum TypeCode : uint8_t {
+    Int = 0,
+    UInt = 1,
+    Float = 2,
+    Bfloat = 4,
+    Bool = 6,
+    Float8E4M3 = 10,
+    Float8E5M2 = 12
+};
 
 struct Tensor {
     void *data;

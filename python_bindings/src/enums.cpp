@@ -108,7 +108,8 @@ void bind_language_enums(nb::module_ &m) {
     {
         using E = TypeCode;
         bind_listed<E>(m, "TypeCode",
-                       {MEMBER(Int), MEMBER(UInt), MEMBER(Float), MEMBER(Handle), MEMBER(BFloat)},
+                       {MEMBER(Int), MEMBER(UInt), MEMBER(Float), MEMBER(Handle), MEMBER(BFloat),
+                        MEMBER(Float8E4M3), MEMBER(Float8E5M2)},
                        docs::enums::TypeCode);
     }
     {

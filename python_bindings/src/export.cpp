@@ -21,9 +21,12 @@ template<typename F> void for_each_axis(const Buffer<> &b, F f) {
     for (int axis = 0; axis < n; axis++) f(axis, raw_of(b).dim[n - 1 - axis]);
 }
 
+// Returns true for floats that ml_dtypes has and NumPy itself has not.
+bool is_of_ml_dtypes(Type t) { return t.is_bfloat() || t.is_float8(); }
+
 // Like "<f4". Empty if NumPy has none.
 std::string type_text(Type t) {
-    if (t.is_bfloat() || t.is_handle()) return {};
+    if (is_of_ml_dtypes(t) || t.is_handle()) return {};
     const char kind = t.is_bool() ? 'b' : t.is_float() ? 'f' : t.is_int() ? 'i' : 'u';
     return str(t.bytes() > 1 ? "<" : "|", kind, t.bytes());
 }
@@ -48,7 +51,7 @@ constexpr int is_writable = 1, with_format = 4, with_shape = 8, with_strides = 0
 
 // Null for types that the protocol does not know.
 const char *format_of(Type t) {
-    if (t.is_bfloat() || t.is_handle()) return nullptr;
+    if (is_of_ml_dtypes(t) || t.is_handle()) return nullptr;
     if (t.is_bool()) return "?";
     const int log = std::countr_zero(unsigned(t.bytes()));
     static const char *const floats[] = {nullptr, "e", "f", "d"}, *ints[] = {"b", "h", "i", "l"},
@@ -177,11 +180,13 @@ nb::object cuda_array_interface(const Buffer<> &b) {
 // ---- DLPack ----
 
 dlpack::DataType dlpack_type(Type t) {
-    const auto code = t.is_bool()     ? dlpack::Bool
-                      : t.is_bfloat() ? dlpack::Bfloat
-                      : t.is_float()  ? dlpack::Float
-                      : t.is_int()    ? dlpack::Int
-                                      : dlpack::UInt;
+    const auto code = t.is_bool()         ? dlpack::Bool
+                      : t.is_bfloat()     ? dlpack::Bfloat
+                      : t == Float8E4M3() ? dlpack::Float8E4M3
+                      : t == Float8E5M2() ? dlpack::Float8E5M2
+                      : t.is_float()      ? dlpack::Float
+                      : t.is_int()        ? dlpack::Int
+                                          : dlpack::UInt;
     return {uint8_t(code), uint8_t(8 * t.bytes()), 1};
 }
 
@@ -333,10 +338,10 @@ nb::object to_dlpack(const Buffer<> &b, nb::handle stream, nb::handle max_versio
 nb::object numpy() { return nb::module_::import_("numpy"); }
 
 // An array of the elements' bits, seen as ml_dtypes' type.
-nb::object as_bfloat16(const Buffer<> &b) {
+nb::object as_ml_dtypes(const Buffer<> &b) {
     note_shared(b);
     Buffer<> bits(b.contents().alias());
-    bits.contents().raw.type = UInt(16);
+    bits.contents().raw.type = UInt(b.type().bits());
     return numpy().attr("asarray")(nb::cast(bits)).attr("view")(numpy_dtype(b.type()));
 }
 
@@ -358,17 +363,21 @@ dlpack::ManagedVersioned *managed_tensor(const Buffer<> &b) {
     return versioned_tensor({b, on_gpu, false});
 }
 
+std::string array_type_name(Type t) {
+    return t == Float8E4M3() ? "float8_e4m3fn" : t.is_bool() ? "bool" : str(t);
+}
+
 nb::object numpy_dtype(Type t) {
-    if (t.is_bfloat()) return nb::module_::import_("ml_dtypes").attr("bfloat16");
-    const std::string name = t.is_bool() ? "bool" : str(t);
+    const std::string name = array_type_name(t);
+    if (is_of_ml_dtypes(t)) return nb::module_::import_("ml_dtypes").attr(name.c_str());
     return numpy().attr("dtype")(nb::str(name.c_str()));
 }
 
 nb::object as_numpy(nb::handle self) {
     const Buffer<> &b = *nb::inst_ptr<Buffer<>>(self);
-    if (!b.type().is_bfloat()) return numpy().attr("asarray")(self);
+    if (!is_of_ml_dtypes(b.type())) return numpy().attr("asarray")(self);
     bring_to_host(b, here());
-    return as_bfloat16(b);
+    return as_ml_dtypes(b);
 }
 
 const PyType_Slot *buffer_slots() {

@@ -68,6 +68,8 @@ void bind_types(nb::module_ &m) {
         .def(
             "is_float", [](Type t) { return t.is_float(); }, docs::type::is_float)
         .def("is_bfloat", &Type::is_bfloat, docs::type::is_bfloat)
+        .def(
+            "is_float8", [](Type t) { return t.is_float8(); }, docs::type::is_float8)
         .def("is_bool", &Type::is_bool, docs::type::is_bool)
         .def("is_handle", &Type::is_handle, docs::type::is_handle)
         .def("is_scalar", &Type::is_scalar, docs::type::is_scalar)
@@ -105,6 +107,12 @@ void bind_types(nb::module_ &m) {
     m.def("UInt", make(TypeCode::UInt), "bits"_a, "lanes"_a = 1, docs::type::UInt);
     m.def("Float", make(TypeCode::Float), "bits"_a, "lanes"_a = 1, docs::type::Float);
     m.def("BFloat", make(TypeCode::BFloat), "bits"_a = 16, "lanes"_a = 1, docs::type::BFloat);
+    m.def(
+        "Float8E4M3", [](int lanes) { return Float8E4M3().with_lanes(lanes); }, "lanes"_a = 1,
+        docs::type::Float8E4M3);
+    m.def(
+        "Float8E5M2", [](int lanes) { return Float8E5M2().with_lanes(lanes); }, "lanes"_a = 1,
+        docs::type::Float8E5M2);
     m.def(
         "Bool", [](int lanes) { return Bool().with_lanes(lanes); }, "lanes"_a = 1,
         docs::type::Bool);

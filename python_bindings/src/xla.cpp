@@ -133,6 +133,8 @@ dlpack::DataType element_type(int type) {
     case xla::Float32: return {Float, 32, 1};
     case xla::Float64: return {Float, 64, 1};
     case xla::BFloat16: return {Bfloat, 16, 1};
+    case xla::Float8E5M2: return {dlpack::Float8E5M2, 8, 1};
+    case xla::Float8E4M3: return {dlpack::Float8E4M3, 8, 1};
     default:
         throw std::runtime_error(str("arrays of XLA's type ", type, " are not known to pipelines"));
     }

@@ -48,7 +48,9 @@ enum DataType : int {
     Float16 = 10,
     Float32 = 11,
     Float64 = 12,
-    BFloat16 = 16
+    BFloat16 = 16,
+    Float8E5M2 = 19,
+    Float8E4M3 = 20
 };
 
 // An array, dense, its last axis innermost.

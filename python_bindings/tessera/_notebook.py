@@ -185,7 +185,7 @@ def _kind(stage):
 
 def _plain(expression):
     """Leaves out the types of constants and of what is read, which are clear to a reader."""
-    text = re.sub(r"(?<=[\w)\]]):(?:u?int|float|bfloat|bool)\d*(?:x\d+)?", "", expression)
+    text = re.sub(r"(?<=[\w)\]]):(?:u?int|float|bfloat|bool)\d*(?:_e\dm\d)?(?:x\d+)?", "", expression)
     return re.sub(r"\bimage (?=\w)", "", text).replace("$", ".")
 
 
@@ -328,7 +328,7 @@ def _eight_bits(array):
         return array
     if array.dtype == np.uint16:
         return (array >> 8).astype(np.uint8)
-    if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
+    if array.dtype.kind != "f" and not array.dtype.name.startswith(("bfloat", "float8")):
         return None
     values = array.astype(np.float32)
     if not (np.isfinite(values).all() and values.min() >= 0 and values.max() <= 1):

@@ -243,7 +243,12 @@ class Derivative:
 
 
 def _is_float(argument):
-    return argument.type.is_float() or argument.type.is_bfloat()
+    return argument.type.is_float()
+
+
+def type_name(type_):
+    """Returns the name of a type of elements in NumPy with ml_dtypes, JAX and PyTorch."""
+    return "float8_e4m3fn" if type_ == _tessera.Float8E4M3() else str(type_)
 
 
 # ---- Shapes of results ----

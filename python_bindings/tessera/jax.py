@@ -21,7 +21,7 @@ import numpy as _np
 from . import _tessera
 from ._errors import Error as _Error
 from ._op import Derivative as _Derivative, Program as _Program, Shapes as _Shapes, place_of_user as _place_of_user, \
-    with_users_line as _with_users_line
+    type_name as _type_name, with_users_line as _with_users_line
 
 # Functions that JAX has compiled hold their pipelines until the process ends.
 _tessera._no_leak_warnings()
@@ -36,10 +36,7 @@ _ffi.register_ffi_target(_TARGET, _tessera._xla_handler(True), platform="CUDA")
 
 def _dtype(type_: Any) -> Any:
     """Returns JAX's name for a type of elements."""
-    if type_.is_bool():
-        return _np.dtype(bool)
-    kind = "bfloat" if type_.is_bfloat() else "float" if type_.is_float() else "int" if type_.is_int() else "uint"
-    return _jnp.dtype(f"{kind}{type_.bits()}")
+    return _jnp.dtype(_type_name(type_))
 
 
 def _device_of(array: Any) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import math
 import os
 import shlex
 import struct
@@ -84,7 +85,7 @@ class _Metadata(ctypes.Structure):
 _METADATA_VERSION = 1
 _SCALAR, _INPUT, _OUTPUT = 0, 1, 2
 _HOST_DIRTY, _DEVICE_DIRTY = 1, 2
-_INT, _UINT, _FLOAT, _HANDLE, _BFLOAT = 0, 1, 2, 3, 4
+_INT, _UINT, _FLOAT, _HANDLE, _BFLOAT, _E4M3, _E5M2 = 0, 1, 2, 3, 4, 5, 6
 
 # ---- Types ----
 
@@ -102,9 +103,13 @@ _SCALARS: dict[tuple[int, int], Any] = {
     (_FLOAT, 32): ctypes.c_float,
     (_FLOAT, 64): ctypes.c_double,
     (_BFLOAT, 16): ctypes.c_uint16,
+    (_E4M3, 8): ctypes.c_uint8,
+    (_E5M2, 8): ctypes.c_uint8,
     (_HANDLE, 64): ctypes.c_void_p,
 }
 # Letters of the buffer protocol, with the sizes of this machine.
+# Names of ml_dtypes.
+_ML_DTYPES = {(_BFLOAT, 16): "bfloat16", (_E4M3, 8): "float8_e4m3fn", (_E5M2, 8): "float8_e5m2"}
 _FORMATS = {letter: (_INT, 8 * struct.calcsize(letter)) for letter in "bhilqn"}
 _FORMATS |= {letter: (_UINT, 8 * struct.calcsize(letter)) for letter in "BHILQN"}
 _FORMATS |= {"?": (_UINT, 1), "e": (_FLOAT, 16), "f": (_FLOAT, 32), "d": (_FLOAT, 64), "c": (_UINT, 8)}
@@ -115,6 +120,8 @@ _STANDARD_FORMATS = _FORMATS | {"l": (_INT, 32), "L": (_UINT, 32)}
 def _name_of_type(code: int, bits: int) -> str:
     if (code, bits) == (_UINT, 1):
         return "bool"
+    if bits == 8 and code in (_E4M3, _E5M2):
+        return "float8_e4m3" if code == _E4M3 else "float8_e5m2"
     return {_INT: "int", _UINT: "uint", _FLOAT: "float", _HANDLE: "handle", _BFLOAT: "bfloat"}[code] + str(bits)
 
 
@@ -135,6 +142,27 @@ def _bfloat16_bits(value: float) -> int:
     if value != value:
         return bits >> 16 | 0x40
     return min(bits + 0x7FFF + (bits >> 16 & 1), 0xFFFFFFFF) >> 16
+
+
+def _float8_bits(code: int, value: float) -> int:
+    digits, bias, largest, nan = (3, 7, 0x7E, 0x7F) if code == _E4M3 else (2, 15, 0x7B, 0x7E)
+    sign = 0x80 if math.copysign(1, value) < 0 else 0
+    if value != value:
+        return sign | nan
+    size = abs(value)
+    exponent = max(math.frexp(size)[1] - 1, 1 - bias)
+    if size == math.inf or exponent > bias + 2:
+        return sign | largest
+    return sign | min((exponent + bias - 1 << digits) + round(math.ldexp(size, digits - exponent)), largest)
+
+
+def _float8_value(code: int, bits: int) -> float:
+    # A float16 has all of them; the exponents of e4m3 are 8 less there.
+    if code == _E4M3 and bits & 0x7F == 0x7F:
+        return math.nan
+    half = bits << 8 if code == _E5M2 else (bits & 0x80) << 8 | (bits & 0x7F) << 7
+    (value,) = struct.unpack("<e", struct.pack("<H", half))
+    return float(value) * (256 if code == _E4M3 else 1)
 
 
 # ---- Buffers of Python objects ----
@@ -188,7 +216,7 @@ class _Array:
             self.text = str(given.dtype)
 
     def _of_interface(self, given: Any) -> None:
-        """Arrays whose types the buffer protocol does not have (bfloat16), and those of other packages."""
+        """Arrays whose types the buffer protocol does not have (those of ml_dtypes), and those of other packages."""
         dtype = getattr(given, "dtype", None)
         if not hasattr(given, "__array_interface__") and hasattr(given, "__dlpack__"):
             import numpy
@@ -203,7 +231,8 @@ class _Array:
         strides = interface.get("strides")
         self.strides = _dense_strides(self.shape, self.itemsize) if strides is None else tuple(strides)
         self.text = str(dtype if dtype is not None else interface["typestr"])
-        self.type = (_BFLOAT, 16) if self.text.endswith("bfloat16") else _type_of_typestr(interface["typestr"])
+        of_ml_dtypes = [type_ for type_, name in _ML_DTYPES.items() if self.text.endswith(name)]
+        self.type = of_ml_dtypes[0] if of_ml_dtypes else _type_of_typestr(interface["typestr"])
 
     def release(self) -> None:
         if self._view is not None:
@@ -262,6 +291,8 @@ class Argument:
             return struct.unpack("<e", struct.pack("<H", raw))[0]
         if self._type == (_BFLOAT, 16):
             return struct.unpack("<f", struct.pack("<I", raw << 16))[0]
+        if self._type in _ML_DTYPES:
+            return _float8_value(self._type[0], raw)
         return raw
 
     def wanted(self) -> str:
@@ -391,6 +422,8 @@ class Function:
             number = float(value)
             if code == _BFLOAT:
                 return kind(_bfloat16_bits(number))
+            if bits == 8:
+                return kind(_float8_bits(code, number))
             return kind(_float16_bits(number)) if bits == 16 else kind(number)
         except OverflowError:
             raise TypeError(f"{self._what(i, a)}: {value} is no {a.type}") from None
@@ -404,10 +437,10 @@ class Function:
         shape = (shape,) if isinstance(shape, int) else shape
         if len(shape) != a.dimensions:
             raise TypeError(f"{self._what(i, a)}: the shape has {len(shape)} numbers; wanted {a.wanted()}")
-        if a._type[0] == _BFLOAT:
+        if a._type in _ML_DTYPES:
             import ml_dtypes
 
-            return numpy.empty(shape, ml_dtypes.bfloat16)
+            return numpy.empty(shape, getattr(ml_dtypes, _ML_DTYPES[a._type]))
         return numpy.empty(shape, a.type)
 
     def _array(self, i: int, a: Argument, value: Any) -> _Array:

@@ -19,7 +19,7 @@ except ImportError as e:
 from . import _tessera
 from ._errors import Error as _Error
 from ._op import Derivative as _Derivative, Program as _Program, Shapes as _Shapes, place_of_user as _place_of_user, \
-    with_users_line as _with_users_line
+    type_name as _type_name, with_users_line as _with_users_line
 
 __all__ = ["Op", "op", "ops"]
 
@@ -50,10 +50,7 @@ def _library_of(namespace: str) -> Any:
 
 def _dtype(type_: Any) -> Any:
     """Returns PyTorch's name for a type of elements."""
-    if type_.is_bool():
-        return _torch.bool
-    kind = "bfloat" if type_.is_bfloat() else "float" if type_.is_float() else "int" if type_.is_int() else "uint"
-    found = getattr(_torch, f"{kind}{type_.bits()}", None)
+    found = getattr(_torch, _type_name(type_), None)
     if found is None:
         raise TypeError(f"this PyTorch has no tensors of {type_}")
     return found
@@ -63,7 +60,7 @@ def _schema_type(argument: Any) -> str:
     if argument.is_buffer():
         return "Tensor"
     type_ = argument.type
-    return "bool" if type_.is_bool() else "float" if type_.is_float() or type_.is_bfloat() else "int"
+    return "bool" if type_.is_bool() else "float" if type_.is_float() else "int"
 
 
 def _take_name(name: Optional[str], program: _Program) -> str:

@@ -151,6 +151,27 @@ def test_bfloat16():
     assert back.type() == b.type() and (back.numpy() == a).all()
 
 
+@pytest.mark.parametrize("type_, name, largest", [(ts.Float8E4M3(), "float8_e4m3fn", 448.0), (ts.Float8E5M2(), "float8_e5m2", 57344.0)])
+def test_floats_of_8_bits(type_, name, largest):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    a = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name)).reshape(16, 16)
+    b = ts.Buffer(a)
+    assert b.type() == type_ and b.dtype == a.dtype and b[1, 0] == float(a[0, 1]) and type_.is_float8()
+    b[0, 1] = 1e9
+    assert float(a[1, 0]) == largest
+    again = ts.Buffer(WithTensor(b))
+    assert again.type() == type_ and (again.numpy().view(np.uint8) == a.view(np.uint8)).all()
+    im, f = ts.ImageParam(a.dtype, 2, "im"), ts.Func("f")
+    f[x, y] = ts.cast(type_, ts.f32(im[x, y]) * 3)
+    out = np.zeros_like(a)
+    f.compile_to_callable([im])(a, out)
+    wide = np.clip(a.astype(np.float32) * 3, -largest, largest)
+    assert np.array_equal(out.astype(np.float32), wide.astype(a.dtype).astype(np.float32), equal_nan=True)
+    with pytest.raises(BufferError, match="float8"):
+        memoryview(b)
+    assert pickle.loads(pickle.dumps(b)).type() == type_
+
+
 class WithTensor:
     """Hands on the DLPack of a Buffer, and nothing else of it."""
 

@@ -130,12 +130,14 @@ def test_the_program_of_xla_calls_it_on_its_own_memory():
     assert "tessera_pipeline" in text and "callback" not in text
 
 
-def test_bfloat16_and_arrays_without_elements():
-    im, f = image("im", ts.BFloat(16)), ts.Func("f")
+@pytest.mark.parametrize("type_, dtype", [(ts.BFloat(16), jnp.bfloat16), (ts.Float8E4M3(), jnp.float8_e4m3fn),
+                                          (ts.Float8E5M2(), jnp.float8_e5m2)])
+def test_floats_of_ml_dtypes_and_arrays_without_elements(type_, dtype):
+    im, f = image("im", type_), ts.Func("f")
     f[x, y] = im[x, y]
-    op, a = ts.jax.op(f, [im]), jnp.asarray(VALUES, jnp.bfloat16)
+    op, a = ts.jax.op(f, [im]), jnp.asarray(VALUES, dtype)
     for run in (op, jax.jit(op)):
-        assert run(a).dtype == jnp.bfloat16 and (run(a) == a).all() and run(a[:0]).shape == (0, 4)
+        assert run(a).dtype == dtype and (run(a) == a).all() and run(a[:0]).shape == (0, 4)
 
 
 def test_numbers_that_do_not_fit():

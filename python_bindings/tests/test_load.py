@@ -282,6 +282,39 @@ def test_bfloat16_and_numbers_of_16_bits_are_rounded(tmp_path):
             assert h[0] == np.float16(value if abs(value) < 60000 else 0.0)
 
 
+def test_floats_of_8_bits_are_rounded(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+
+    @ts.generator("loaded_float8s")
+    class Float8s:
+        e4 = ts.InputScalar(ts.Float8E4M3())
+        e5 = ts.InputScalar(ts.Float8E5M2())
+        input = ts.InputBuffer(ts.Float8E4M3(), 1)
+        fours = ts.OutputBuffer(ts.Float8E4M3(), 1)
+        fives = ts.OutputBuffer(ts.Float8E5M2(), 1)
+
+        def generate(g):
+            g.fours[x] = ts.select(x == 0, g.e4, g.input[x])
+            g.fives[x] = g.e5
+
+    assert generate("loaded_float8s", tmp_path) == 0
+    shutil.copy(tmp_path / "float8s.so", tmp_path / "other.so")
+    compiled, alone = ts.load(tmp_path / "float8s.so").float8s, standalone.load(tmp_path / "other.so").float8s
+    rng = np.random.default_rng(0)
+    some = np.array([1, 2, 3], ml_dtypes.float8_e4m3fn)
+    numbers = [1 / 3, -1e-7, 447.0, 17.0, 19.0, 2**-10, 3 * 2**-10, *rng.standard_normal(30), *(rng.standard_normal(30) * 1e-3)]
+    for value in map(float, numbers):
+        fours, fives = np.zeros(3, ml_dtypes.float8_e4m3fn), np.zeros(3, ml_dtypes.float8_e5m2)
+        for function in (compiled, alone):
+            fours[:], fives[:] = 0, 0
+            function(value, value, some, fours, fives)
+            assert fours.tolist() == [ml_dtypes.float8_e4m3fn(value), 2, 3]
+            assert fives[1] == ml_dtypes.float8_e5m2(value)
+    for function in (compiled, alone):
+        function(1e9, -float("inf"), some, fours, fives)
+        assert float(fours[0]) == 448 and float(fives[0]) == -57344
+
+
 @pytest.mark.parametrize("package", [ts, standalone])
 def test_a_static_library_and_an_object_are_linked_first(tmp_path, package):
     out = np.zeros((3, 4), np.float32)

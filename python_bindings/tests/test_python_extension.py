@@ -33,11 +33,17 @@ class Numbers:
     b = ts.InputScalar(ts.BFloat(16))
     u = ts.InputScalar(ts.UInt(64))
     flag = ts.InputScalar(bool)
+    e4 = ts.InputScalar(ts.Float8E4M3())
+    e5 = ts.InputScalar(ts.Float8E5M2())
     halves = ts.OutputBuffer(ts.Float(16), 1)
     brains = ts.OutputBuffer(ts.BFloat(16), 1)
     longs = ts.OutputBuffer(ts.UInt(64), 1)
+    bytes = ts.OutputBuffer(ts.Float8E4M3(), 1)
+    floats = ts.OutputBuffer(ts.Float(32), 1)
 
     def generate(g):
+        g.bytes[x] = g.e4
+        g.floats[x] = ts.select(x == 0, ts.f32(g.e4), ts.f32(g.e5))
         g.halves[x] = g.h
         g.brains[x] = g.b
         g.longs[x] = ts.select(g.flag, g.u, 0)
@@ -148,10 +154,18 @@ def test_a_failure_has_the_text_of_the_runtime(filters):
 def test_numbers_of_16_and_64_bits(filters):
     rng = np.random.default_rng(0)
     halves, brains, longs = np.zeros(1, np.float16), np.zeros(1, np.uint16), np.zeros(1, np.uint64)
+    bytes_, floats = np.zeros(1, np.uint8), np.zeros(2, np.float32)
     values = [0.0, -0.0, 1 / 3, 65519.0, 65520.0, 1e9, -1e-7, 2.0**-24, 2.0**-25, 1.5 * 2.0**-25, float("inf"), float("nan")]
     values += [*rng.standard_normal(100), *(rng.standard_normal(100) * 1e-5), *(rng.standard_normal(100) * 1e-7)]
     for value in map(float, values):
-        filters.numbers(value, value, 2**64 - 1, True, halves, brains, longs)
+        filters.numbers(value, value, 2**64 - 1, True, value, value, halves, brains, longs, bytes_, floats)
+        for wide, largest, digits, least in ((floats[0], 448, 3, -6), (floats[1], 57344, 2, -14)):
+            if np.isnan(value):
+                assert np.isnan(wide)
+                continue
+            step = 2.0 ** (max(int(np.frexp(value)[1]) - 1 if np.isfinite(value) else 0, least) - digits)
+            inside = min(max(value, -largest), largest)
+            assert wide == (round(inside / step) * step if abs(inside) < largest else inside)
         with np.errstate(over="ignore"):
             assert halves.view(np.uint16)[0] == np.float16(np.float32(value)).view(np.uint16)
         nearest = int(brains[0]) << 16
@@ -159,7 +173,7 @@ def test_numbers_of_16_and_64_bits(filters):
         assert np.isnan(as_float) if np.isnan(value) else as_float == value or abs(as_float - value) <= abs(value) / 256 + 1e-40
         assert longs[0] == 2**64 - 1
     with pytest.raises(TypeError, match=r"argument 2 \(u\): it does not fit"):
-        filters.numbers(0, 0, -1, True, halves, brains, longs)
+        filters.numbers(0, 0, -1, True, 0, 0, halves, brains, longs, bytes_, floats)
 
 
 def test_one_function_is_a_module_of_its_name(tmp_path):

@@ -1,5 +1,7 @@
 #include "algebra/fold.h"
 #include "algebra/constant_interval.h"
+#include "base/float16.h"
+#include "ir/float_bits.h"
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -54,7 +56,8 @@ Expr saturated(Type t, Wide v) {
     Wide low = t.is_uint() ? Wide(0) : Wide(t.min_int()), high = Wide(t.max_uint());
     return integer(t, std::clamp(v, low, high));
 }
-Expr floating(Type t, double v) { return make_float_const(t, v); }
+// What was computed, as a cast to the type.
+Expr floating(Type t, double v) { return make_float_const(t, rounded_to(t.element_of(), v)); }
 Expr boolean(Type t, bool v) { return make_const(t, v); }
 
 Wide euclidean(Wide a, Wide b, bool want_quotient) {
@@ -78,8 +81,8 @@ Expr fold_float(NodeKind k, Type t, double a, double b) {
         if (!small || a != std::floor(a) || b != std::floor(b)) return {};
         return floating(t, a - b * std::floor(a / b));
     }
-    case NodeKind::Min: return floating(t, a < b || std::isnan(b) ? a : b);
-    case NodeKind::Max: return floating(t, a > b || std::isnan(b) ? a : b);
+    case NodeKind::Min: return make_float_const(t, a < b || std::isnan(b) ? a : b);
+    case NodeKind::Max: return make_float_const(t, a > b || std::isnan(b) ? a : b);
     case NodeKind::EQ: return boolean(t, a == b);
     case NodeKind::NE: return boolean(t, a != b);
     case NodeKind::LT: return boolean(t, a < b);
@@ -120,7 +123,7 @@ Expr fold_binary(const Expr &node) {
     return fold_integer(node.kind(), n->type, a->i, b->i);
 }
 
-// Rounding twice could differ from rounding once, so only what is exact goes to 16 bits.
+// Rounding twice could differ from rounding once, so only what is exact goes to 16 bits or 8.
 Expr to_float(Type t, const Value &v) {
     Type s = t.element_of();
     if (v.is_float()) {
@@ -129,11 +132,7 @@ Expr to_float(Type t, const Value &v) {
     }
     if (s.bits() == 64) return floating(t, double(v.i));
     if (s.bits() == 32) return floating(t, float(v.i));
-    constexpr double least_without_a_half = 65520;  // which is rounded to infinity
-    if (s.is_float() && std::abs(double(v.i)) >= least_without_a_half) {
-        return floating(t, v.i < 0 ? -INFINITY : INFINITY);
-    }
-    return std::abs(double(v.i)) <= 256 ? floating(t, double(v.i)) : Expr();
+    return floating(t, rounded_to_odd((long double)v.i));
 }
 
 Expr fold_cast(Type t, const Value &v) {

@@ -154,6 +154,8 @@ Expr Rewriter::make_cast(Type t, const Expr &value) {
                       inner->value.type().is_int_or_uint() && t.bits() <= middle.bits();
     // The largest float that fits is another one of each type.
     bool saturates = inner->value.type().is_float() && t.is_int_or_uint();
+    // An infinity becomes the largest.
+    saturates |= t.code() == TypeCode::Float8E5M2 && inner->value.type() == t;
     return (lossless && !saturates) || truncating ? make_cast(t, inner->value) : node;
 }
 

@@ -95,9 +95,10 @@ std::optional<T> parse_whole(const std::string &text) {
 }
 
 const std::vector<Type> &all_types() {
-    static const std::vector<Type> types = {Bool(),    Int(8),    Int(16),    Int(32),  Int(64),
-                                            UInt(8),   UInt(16),  UInt(32),   UInt(64), Float(16),
-                                            Float(32), Float(64), BFloat(16), Handle()};
+    static const std::vector<Type> types = {Bool(),     Int(8),       Int(16),      Int(32),
+                                            Int(64),    UInt(8),      UInt(16),     UInt(32),
+                                            UInt(64),   Float(16),    Float(32),    Float(64),
+                                            BFloat(16), Float8E4M3(), Float8E5M2(), Handle()};
     return types;
 }
 
@@ -139,6 +140,7 @@ std::string cpp_type_value(Type t) {
     if (!t.defined()) return "tessera::Type()";
     if (t.is_bool()) return "tessera::Bool()";
     if (t.is_handle()) return "tessera::Handle()";
+    if (t.is_float8()) return str("tessera::", t == Float8E4M3() ? "Float8E4M3()" : "Float8E5M2()");
     const char *name = t.is_int()      ? "Int"
                        : t.is_uint()   ? "UInt"
                        : t.is_bfloat() ? "BFloat"

@@ -1,10 +1,9 @@
 #include "codegen/interface.h"
 #include "algebra/simplify.h"
-#include "base/float16.h"
 #include "ir/cpp_name.h"
+#include "ir/float_bits.h"
 #include "ir/operators.h"
 #include "program/parameter.h"
-#include <bit>
 
 namespace tessera::codegen {
 
@@ -15,12 +14,6 @@ namespace {
 
 Argument user_context_argument() {
     return {Symbol::interned("__user_context"), ArgumentKind::Scalar, Handle(), 0, {}};
-}
-
-uint64_t bits_of_float(Type t, double value) {
-    if (t.is_bfloat()) return bfloat16_t(value).to_bits();
-    if (t.bits() == 16) return float16_t(value).to_bits();
-    return t.bits() == 32 ? std::bit_cast<uint32_t>(float(value)) : std::bit_cast<uint64_t>(value);
 }
 
 }  // namespace
@@ -47,7 +40,7 @@ std::optional<uint64_t> known_bits(const ir::Expr &e, Type type) {
         return uint64_t(i->value) & UInt(type.bits()).max_uint();
     }
     if (const auto *u = known.as<ir::UIntImm>()) return u->value;
-    if (const auto *f = known.as<ir::FloatImm>()) return bits_of_float(type, f->value);
+    if (const auto *f = known.as<ir::FloatImm>()) return ir::bits_of_float(type, f->value);
     return {};
 }
 

@@ -1,7 +1,7 @@
 #include "driver/argument_text.h"
 #include "algebra/simplify.h"
-#include "base/float16.h"
 #include "base/str.h"
+#include "ir/float_bits.h"
 #include "ir/match.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -151,10 +151,8 @@ private:
 };
 
 std::string number(Type t, uint64_t bits) {
-    if (t == Float(16)) return str(float(float16_t::from_bits(uint16_t(bits))));
-    if (t.is_bfloat()) return str(float(bfloat16_t::from_bits(uint16_t(bits))));
-    if (t == Float(32)) return str(std::bit_cast<float>(uint32_t(bits)));
     if (t == Float(64)) return str(std::bit_cast<double>(bits));
+    if (t.is_float()) return str(float(ir::float_of_bits(t, bits)));
     if (t.is_bool()) return (bits & 1) ? "true" : "false";
     int unused = 64 - t.bits();
     return t.is_int() ? str(int64_t(bits << unused) >> unused) : str(bits << unused >> unused);

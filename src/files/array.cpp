@@ -35,6 +35,8 @@ size_t Array::number_of_elements() const { return bytes.size() / size_t(type.byt
 
 std::string name_of(tessera_type_t type) {
     if (type.code == tessera_type_uint && type.bits == 1) return "bool";
+    if (type.code == tessera_type_float8_e4m3) return "float8_e4m3";
+    if (type.code == tessera_type_float8_e5m2) return "float8_e5m2";
     const char *names[] = {"int", "uint", "float", "handle", "bfloat"};
     return type.code < 5 ? str(names[type.code], int(type.bits)) : "an unknown type";
 }

@@ -19,13 +19,13 @@ void write_ppm(const Array &image, const std::string &path, const std::string &n
 
 // NumPy's arrays, versions 1 to 3. Dimension 0 is NumPy's last index, whatever order the file
 // stores: array[y, x] is element (x, y). NumPy has no bfloat16 of its own; it is written as the
-// two opaque bytes ('<V2') that others write, too.
+// two opaque bytes ('<V2') that others write, too, and e4m3 and e5m2 as '|V1' and '|f1'.
 Array read_npy(const std::string &path, const std::string &name);
 void write_npy(const Array &array, const std::string &path, const std::string &name);
 
 // MATLAB's files of level 5 (-v6 and -v7): real arrays of numbers and of logicals. Dimension 0 is
 // MATLAB's first index. If there are several arrays, the one of that name is read. There is always
-// a second dimension in MATLAB; float16 and bfloat16 are written as singles.
+// a second dimension in MATLAB; floats of 16 bits and 8 are written as singles.
 Array read_mat(const std::string &path, const std::string &name);
 void write_mat(const Array &array, const std::string &path, const std::string &name);
 

@@ -241,7 +241,7 @@ std::string matlab_name(const std::string &name) {
 Array storable(const Array &array) {
     tessera_type_t type = array.type;
     if (type.bits == 1) type.bits = 8;
-    if (is_float(type) && type.bits == 16) type = {tessera_type_float, 32};
+    if (is_float(type) && type.bits <= 16) type = {tessera_type_float, 32};
     if (type.bytes() == array.type.bytes()) {
         Array same = array;
         same.type = type;
@@ -250,7 +250,7 @@ Array storable(const Array &array) {
     Array wider(type, array.extents);
     for (size_t i = 0; i < array.number_of_elements(); i++) {
         store_number(type, wider.bytes.data() + 4 * i,
-                     number_at(array.type, array.bytes.data() + 2 * i));
+                     number_at(array.type, array.bytes.data() + size_t(array.type.bytes()) * i));
     }
     return wider;
 }

@@ -121,13 +121,14 @@ struct ElementType {
 };
 
 constexpr ElementType element_types[] = {
-    {"b1", {tessera_type_uint, 1}},    {"i1", {tessera_type_int, 8}},
-    {"i2", {tessera_type_int, 16}},    {"i4", {tessera_type_int, 32}},
-    {"i8", {tessera_type_int, 64}},    {"u1", {tessera_type_uint, 8}},
-    {"u2", {tessera_type_uint, 16}},   {"u4", {tessera_type_uint, 32}},
-    {"u8", {tessera_type_uint, 64}},   {"f2", {tessera_type_float, 16}},
-    {"f4", {tessera_type_float, 32}},  {"f8", {tessera_type_float, 64}},
-    {"V2", {tessera_type_bfloat, 16}},
+    {"b1", {tessera_type_uint, 1}},        {"i1", {tessera_type_int, 8}},
+    {"i2", {tessera_type_int, 16}},        {"i4", {tessera_type_int, 32}},
+    {"i8", {tessera_type_int, 64}},        {"u1", {tessera_type_uint, 8}},
+    {"u2", {tessera_type_uint, 16}},       {"u4", {tessera_type_uint, 32}},
+    {"u8", {tessera_type_uint, 64}},       {"f2", {tessera_type_float, 16}},
+    {"f4", {tessera_type_float, 32}},      {"f8", {tessera_type_float, 64}},
+    {"V2", {tessera_type_bfloat, 16}},     {"V1", {tessera_type_float8_e4m3, 8}},
+    {"f1", {tessera_type_float8_e5m2, 8}},
 };
 
 tessera_type_t type_of_descr(const std::string &descr) {

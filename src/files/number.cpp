@@ -34,6 +34,8 @@ template<typename F> auto with_type(tessera_type_t type, F f) {
     if (is(tessera_type_float, 32)) return f(float());
     if (is(tessera_type_float, 64)) return f(double());
     if (is(tessera_type_bfloat, 16)) return f(bfloat16_t());
+    if (is(tessera_type_float8_e4m3, 8)) return f(float8_e4m3_t());
+    if (is(tessera_type_float8_e5m2, 8)) return f(float8_e5m2_t());
     throw RuntimeError(str("elements of ", name_of(type), " are no numbers"));
 }
 
@@ -44,13 +46,14 @@ bool is_integer(tessera_type_t type) {
 }
 
 bool is_float(tessera_type_t type) {
-    return type.code == tessera_type_float || type.code == tessera_type_bfloat;
+    return !is_integer(type) && type.code != tessera_type_handle &&
+           type.code <= tessera_type_float8_e5m2;
 }
 
 long double number_at(tessera_type_t type, const uint8_t *element) {
     return with_type(type, [&](auto zero) {
         auto value = load<decltype(zero)>(element);
-        if constexpr (sizeof(zero) == 2 && !std::is_integral_v<decltype(zero)>) {
+        if constexpr (NarrowFloatType<decltype(zero)>) {
             return static_cast<long double>(float(value));
         } else {
             return static_cast<long double>(value);
@@ -61,12 +64,21 @@ long double number_at(tessera_type_t type, const uint8_t *element) {
 void store_number(tessera_type_t type, uint8_t *element, long double value) {
     with_type(type, [&](auto zero) {
         using T = decltype(zero);
-        if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) {
+        if constexpr (NarrowFloatType<T>) {
             store(element, T(rounded_to_odd(value)));
         } else {
             store(element, static_cast<T>(value));
         }
     });
+}
+
+bool is_too_large(tessera_type_t type, long double value) {
+    if (!std::isfinite(value)) return false;
+    const bool saturates = type.bits == 8;
+    uint8_t stored[8];
+    store_number(type, stored, saturates ? 1e30L : value);
+    const long double nearest = number_at(type, stored);
+    return saturates ? std::fabs(value) > nearest : std::isinf(nearest);
 }
 
 long double lowest_of(tessera_type_t type) {

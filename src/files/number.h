@@ -10,6 +10,10 @@ long double number_at(tessera_type_t type, const uint8_t *element);
 // Floats are rounded to nearest. An integer has to be one, and within its type's range.
 void store_number(tessera_type_t type, uint8_t *element, long double value);
 
+// Returns true if a finite value is beyond the largest finite one of a floating type, or is rounded
+// to infinity. A float of 8 bits would become its largest.
+bool is_too_large(tessera_type_t type, long double value);
+
 bool is_integer(tessera_type_t type);
 bool is_float(tessera_type_t type);
 

@@ -19,6 +19,10 @@ Word in_precision(Type t, Word a, Word b, F f) {
 }
 
 Word float_arithmetic(NodeKind op, Type t, Word a, Word b) {
+    if (op == NodeKind::Min || op == NodeKind::Max) {
+        const double x = double_of_word(t, a), y = double_of_word(t, b);
+        return std::isnan(y) || (op == NodeKind::Min ? x < y : x > y) ? a : b;
+    }
     return in_precision(t, a, b, [op](auto x, auto y) -> decltype(x) {
         switch (op) {
         case NodeKind::Add: return x + y;
@@ -26,8 +30,6 @@ Word float_arithmetic(NodeKind op, Type t, Word a, Word b) {
         case NodeKind::Mul: return x * y;
         case NodeKind::Div: return x / y;
         case NodeKind::Mod: return x - y * std::floor(x / y);
-        case NodeKind::Min: return x < y || std::isnan(y) ? x : y;
-        case NodeKind::Max: return x > y || std::isnan(y) ? x : y;
         default: throw InternalError("not an operation on floats");
         }
     });

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "interpret/lanes.h"
 #include "ir/fields.h"
+#include "ir/float_bits.h"
 
 namespace tessera::interpret {
 
@@ -26,7 +27,7 @@ private:
         case NodeKind::IntImm: return constant(e.type(), Word(e.as<IntImm>()->value));
         case NodeKind::UIntImm: return constant(e.type(), e.as<UIntImm>()->value);
         case NodeKind::FloatImm:
-            return constant(e.type(), word_of_double(e.type(), e.as<FloatImm>()->value));
+            return constant(e.type(), ir::bits_of_float(e.type(), e.as<FloatImm>()->value));
         case NodeKind::StringImm:
             return constant(e.type(), Word(uintptr_t(e.as<StringImm>()->value.c_str())));
         case NodeKind::Variable: return variable(*e.as<Variable>());

@@ -1,5 +1,6 @@
 #include "interpret/value.h"
 #include "base/error.h"
+#include "ir/float_bits.h"
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -38,19 +39,15 @@ Word word_of_int(Type t, int64_t value) {
 }
 
 Word word_of_double(Type t, long double value) {
-    if (t.is_bfloat()) return bfloat16_t(rounded_to_odd(value)).to_bits();
-    if (t.bits() == 16) return float16_t(double(value)).to_bits();
+    if (t.bits() == 64) return std::bit_cast<Word>(double(value));
     if (t.bits() == 32) return std::bit_cast<uint32_t>(float(value));
-    return std::bit_cast<Word>(double(value));
+    return ir::bits_of_float(t, ir::rounded_to(t, rounded_to_odd(value)));
 }
 
 double double_of_word(Type t, Word word) {
     if (t.is_int()) return double(int64_t(word));
     if (!t.is_float()) return double(word);
-    if (t.is_bfloat()) return float(bfloat16_t::from_bits(uint16_t(word)));
-    if (t.bits() == 16) return float(float16_t::from_bits(uint16_t(word)));
-    if (t.bits() == 32) return std::bit_cast<float>(uint32_t(word));
-    return std::bit_cast<double>(word);
+    return ir::float_of_bits(t, word);
 }
 
 Word load_word(Type t, const void *from) {

@@ -53,6 +53,7 @@ std::string lane_along_k(Type type) {
 }  // namespace
 
 std::string short_name(Type type) {
+    if (type.is_float8()) return type.code() == TypeCode::Float8E4M3 ? "e4m3" : "e5m2";
     const char *const prefix = type.is_bfloat()  ? "bf"
                                : type.is_float() ? "f"
                                : type.is_int()   ? "s"
@@ -84,7 +85,9 @@ Instruction mma_m16n8(int64_t k, Type sum, Type a, Type b) {
         .name = str("mma.m16n8k", k, ".", types_of(sum, a, b)),
         .family = a == Float(32) ? "mma.tf32" : "mma",
         .threads = 32,
-        .capability = a.bits() == 16 && k == 8 ? 75 : 80,
+        .capability = a.is_float8()              ? 89
+                      : a.bits() == 16 && k == 8 ? 75
+                                                 : 80,
         .operands = {
             in_registers("D", sum, "i:16 j:8 -> thread(i%8*4 + j/2) register(i/8*2 + j%2)"),
             in_registers("A", a,
@@ -119,6 +122,60 @@ Instruction ldmatrix_x4(Type element, bool transposed) {
                               assign(made.operands[0], ir::element(made.operands[1])));
     made.assembly =
         str("ldmatrix.sync.aligned.m8n8.x4", transposed ? ".trans" : "", ".shared.b16 $F, [$M];");
+    return made;
+}
+
+Instruction stmatrix_x4(Type element) {
+    const Instruction load = ldmatrix_x4(element, false);
+    Instruction made{.name = str("stmatrix.x4.", name_of_operand(element)),
+                     .family = "stmatrix",
+                     .threads = 32,
+                     .capability = 90,
+                     .operands = {load.operand("M"), load.operand("F")}};
+    made.meaning = loops_over({{"m", 4}, {"r", 8}, {"c", 16 / element.bytes()}},
+                              assign(made.operands[0], ir::element(made.operands[1])));
+    made.assembly = "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$M], $F;";
+    return made;
+}
+
+// Two mma.sync m16n8k16: of the halves of the columns, or of the rows; or, of 8 rows, of the halves
+// of the columns with A and B exchanged, which gives D by columns.
+Instruction wmma_k16(int64_t rows, int64_t columns, Type sum, Type element) {
+    const bool is_exchanged = rows == 8, is_wide = rows == 32 || is_exchanged;
+    const std::string own = is_exchanged ? "j" : "i", other = is_exchanged ? "i" : "j";
+    const std::string lane_of_rows = own + "%8*4 + ",
+                      lane_of_columns = is_wide ? other + "*4 + " : "j%8*4 + ",
+                      lane_in_sums = is_wide ? other + "/2" : "j/2%4";
+    const std::string of_rows = is_wide ? str(own, "/16*8 + k/8*4 + ", own, "/8%2*2 + k%2")
+                                        : "k/8*4 + i/8*2 + k%2",
+                      of_columns = is_wide ? "k/8*2 + k%2" : "j/8*4 + k/8*2 + k%2",
+                      of_sums = is_wide ? str(own, "/16*4 + ", own, "/8%2*2 + ", other, "%2")
+                                        : "j/8*4 + i/8*2 + j%2";
+    const std::string of_a = str("i:", rows, " k:16 -> "), of_b = str("k:16 j:", columns, " -> "),
+                      wide = str("thread(", lane_of_rows, "k/2%4) register(", of_rows, ")"),
+                      narrow = str("thread(", lane_of_columns, "k/2%4) register(", of_columns, ")");
+    Instruction made{
+        .name = str("wmma.m", rows, "n", columns, "k16.", types_of(sum, element, element)),
+        .family = "wmma",
+        .threads = 32,
+        .capability = 80,
+        .operands = {in_registers("D", sum,
+                                  str("i:", rows, " j:", columns, " -> thread(", lane_of_rows,
+                                      lane_in_sums, ") register(", of_sums, ")")),
+                     in_registers("A", element, of_a + (is_exchanged ? narrow : wide)),
+                     in_registers("B", element, of_b + (is_exchanged ? wide : narrow))}};
+    made.meaning = product_meaning(made.operands, rows, columns, 16);
+    const int64_t words = 4 / in_word(sum);
+    const std::string types = str(short_name(sum), ".", short_name(element), ".",
+                                  short_name(element), ".", short_name(sum));
+    for (const int64_t half : {0, 1}) {
+        const std::string d = str("$D[", half * words, ":", (half + 1) * words, "]"),
+                          of_16 = is_wide ? str("[", half * 4, ":", half * 4 + 4, "]") : "",
+                          of_8 = is_wide ? "" : str("[", half * 2, ":", half * 2 + 2, "]");
+        made.assembly += str(half ? "\n\t" : "", "mma.sync.aligned.m16n8k16.row.col.", types, " ",
+                             d, ", ", is_exchanged ? "$B" : "$A", of_16, ", ",
+                             is_exchanged ? "$A" : "$B", of_8, ", ", d, ";");
+    }
     return made;
 }
 
@@ -185,11 +242,13 @@ Instruction wgmma_m64(int64_t columns, Type sum, Type a, Type b, bool a_in_regis
 std::vector<Instruction> gpu_instructions(int64_t columns) {
     std::vector<Instruction> all;
     const Type s8 = Int(8), u8 = UInt(8), f16 = Float(16), bf16 = BFloat(16), f32 = Float(32),
-               s32 = Int(32);
+               s32 = Int(32), e4m3 = Float8E4M3(), e5m2 = Float8E5M2();
     struct Types {
         Type sum, a, b;
     };
     const Types of_8_bits[] = {{s32, s8, s8}, {s32, u8, u8}, {s32, s8, u8}, {s32, u8, s8}};
+    const Types floats_of_8_bits[] = {
+        {f32, e4m3, e4m3}, {f32, e5m2, e5m2}, {f32, e4m3, e5m2}, {f32, e5m2, e4m3}};
     const Types of_16_bits[] = {{f32, f16, f16}, {f32, bf16, bf16}, {f16, f16, f16}};
     if (columns % 8 == 0 && columns > 0 && columns <= 256) {
         const bool fits_bytes = columns % 16 == 0 || columns == 8 || columns == 24;
@@ -197,6 +256,8 @@ std::vector<Instruction> gpu_instructions(int64_t columns) {
             for (const Types &t : of_16_bits)
                 all.push_back(wgmma_m64(columns, t.sum, t.a, t.b, a_in_registers));
             all.push_back(wgmma_m64(columns, f32, f32, f32, a_in_registers));
+            for (const Types &t : floats_of_8_bits)
+                all.push_back(wgmma_m64(columns, t.sum, t.a, t.b, a_in_registers));
             for (const Types &t : of_8_bits) {
                 if (fits_bytes) all.push_back(wgmma_m64(columns, t.sum, t.a, t.b, a_in_registers));
             }
@@ -208,7 +269,11 @@ std::vector<Instruction> gpu_instructions(int64_t columns) {
     for (const int64_t k : {32, 16}) {
         for (const Types &t : of_8_bits) all.push_back(mma_m16n8(k, t.sum, t.a, t.b));
     }
+    for (const Types &t : floats_of_8_bits) all.push_back(mma_m16n8(32, t.sum, t.a, t.b));
     for (const int64_t k : {8, 4}) all.push_back(mma_m16n8(k, f32, f32, f32));
+    for (const int64_t rows : {16, 32, 8}) {
+        for (const Types &t : of_16_bits) all.push_back(wmma_k16(rows, 256 / rows, t.sum, t.a));
+    }
     return all;
 }
 

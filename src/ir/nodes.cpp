@@ -1,5 +1,6 @@
 #include "ir/nodes.h"
 #include "ir/fields.h"
+#include "ir/float_bits.h"
 #include "ir/nodes_made.h"
 #include <algorithm>
 #include <cmath>
@@ -69,14 +70,6 @@ int64_t wrap_signed(int64_t value, int bits) {
     return int64_t(uint64_t(value) << (64 - bits)) >> (64 - bits);
 }
 
-double round_to(Type t, double value) {
-    if (t.is_bfloat()) return float(bfloat16_t(value));
-    if (t.code() == TypeCode::Float8E4M3) return float(float8_e4m3_t(value));
-    if (t.code() == TypeCode::Float8E5M2) return float(float8_e5m2_t(value));
-    if (t.bits() == 16) return float(float16_t(value));
-    return t.bits() == 32 ? float(value) : value;
-}
-
 }  // namespace
 
 uint64_t nodes_made() { return made; }
@@ -101,7 +94,7 @@ Expr FloatImm::make(Type type, double value) {
     require(type.is_float() && type.is_scalar(), "FloatImm", "type ", type);
     auto *n = new FloatImm;
     n->type = type;
-    n->value = round_to(type, value);
+    n->value = float_of_bits(type, bits_of_float(type, value));
     return finish<Expr>(n);
 }
 

@@ -1,6 +1,7 @@
 #include "ir/operators.h"
 #include "base/dialect.h"
 #include "base/float16.h"
+#include "ir/float_bits.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include <cmath>
@@ -367,7 +368,9 @@ Expr cast(Type t, Expr e, Location at) {
         if (t.is_int_or_uint()) return make_const(t, int64_t(u->value));
         return rounded(t, u->value);
     }
-    if (const auto *f = e.as<FloatImm>(); f && t.is_float()) return FloatImm::make(t, f->value);
+    if (const auto *f = e.as<FloatImm>(); f && t.is_float()) {
+        return FloatImm::make(t, rounded_to(t, f->value));
+    }
     return Cast::make(t, std::move(e));
 }
 

@@ -101,6 +101,7 @@ bool may_be(const TensorOperation &t, const TensorOperand &o, const char *name) 
     if (o.source == TensorSource::Registers) return true;
     const int64_t own = operand.name.text() == "A" ? t.rows : t.columns;
     return t.instruction.extent("k") * operand.type.bytes() == bytes_of_load &&
+           t.instruction.extent(operand.name.text() == "A" ? "i" : "j") <= rows_of_load &&
            own % rows_of_load == 0 && (o.is_along_k || operand.type.bits() == 16);
 }
 

@@ -30,6 +30,9 @@ bool read_int(std::string_view text, int &value) {
 bool read_element_type(std::string_view word, Type &type) {
     if (word == "bool") return type = Bool(), true;
     if (word == "handle") return type = Handle(), true;
+    for (Type t : {Float8E4M3(), Float8E5M2()}) {
+        if (word == to_string(t)) return type = t, true;
+    }
     constexpr std::pair<std::string_view, TypeCode> prefixes[] = {{"int", TypeCode::Int},
                                                                   {"uint", TypeCode::UInt},
                                                                   {"float", TypeCode::Float},

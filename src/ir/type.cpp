@@ -1,6 +1,7 @@
 #include "ir/type.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "ir/float_bits.h"
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -70,13 +71,7 @@ bool Type::can_represent(double value) const {
         return value >= 0 && value < std::ldexp(1.0, bits()) && value == std::floor(value);
     }
     if (!is_float()) return false;
-    if (type_code == TypeCode::Float8E4M3 && std::isinf(value)) return false;
-    if (bits() == 64 || std::isnan(value) || std::isinf(value)) return true;
-    if (bits() == 32) return double(float(value)) == value;
-    if (is_bfloat()) return double(float(bfloat16_t(value))) == value;
-    if (type_code == TypeCode::Float8E4M3) return double(float(float8_e4m3_t(value))) == value;
-    if (type_code == TypeCode::Float8E5M2) return double(float(float8_e5m2_t(value))) == value;
-    return double(float(float16_t(value))) == value;
+    return std::isnan(value) || ir::float_of_bits(*this, ir::bits_of_float(*this, value)) == value;
 }
 
 int64_t Type::min_int() const {

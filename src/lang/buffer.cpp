@@ -462,6 +462,7 @@ static std::string name_in_cpp(Type t) {
     if (t.is_bool()) return "bool";
     if (t.is_handle()) return "void *";
     if (t.is_bfloat()) return "bfloat16_t";
+    if (t.is_float8()) return str(t, "_t");
     if (t.is_float()) return t.bits() == 16 ? "float16_t" : t.bits() == 32 ? "float" : "double";
     return str(t.is_uint() ? "u" : "", "int", t.bits(), "_t");
 }

@@ -91,6 +91,7 @@ template<typename F> bool with_image_type(Type type, F f) {
     };
     if_it_is(uint8_t()), if_it_is(uint16_t()), if_it_is(uint32_t());
     if_it_is(float16_t()), if_it_is(bfloat16_t()), if_it_is(float()), if_it_is(double());
+    if_it_is(float8_e4m3_t()), if_it_is(float8_e5m2_t());
     return known;
 }
 

@@ -12,7 +12,7 @@ using ir::Intrinsic;
 Expr as_float(Expr e, const CallSite &site) {
     site.require_defined(e);
     if (e.type().is_handle()) site.refuse("the operand is a handle");
-    if (e.type().is_float() && !e.type().is_bfloat()) return e;
+    if (e.type().code() == TypeCode::Float) return e;
     Type t = Float(32, e.type().lanes());
     return cast(t, std::move(e));
 }

@@ -83,8 +83,8 @@ Expr shift(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
 }
 
 Type widened(Type t, const CallSite &site) {
-    if (t.bits() <= 32 && !t.is_bool() && !t.is_handle() && !t.is_bfloat() &&
-        !(t.is_float() && t.bits() > 32)) {
+    if (t.bits() <= 32 && !t.is_bool() && !t.is_handle() &&
+        (!t.is_float() || t == Float(16, t.lanes()) || t == Float(32, t.lanes()))) {
         return t.widen();
     }
     site.refuse(str("there is no type twice as wide as ", t));

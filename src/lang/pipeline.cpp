@@ -1,5 +1,6 @@
 #include "lang/pipeline.h"
 #include "base/large_stack.h"
+#include "ir/float_bits.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lang/image_param.h"
@@ -9,7 +10,6 @@
 #include "program/print_schedule.h"
 #include "program/schedule_json.h"
 #include <algorithm>
-#include <bit>
 #include <mutex>
 
 namespace tessera {
@@ -21,11 +21,7 @@ Argument::Argument(const std::string &name, Kind kind, const Type &type, int dim
 
 Expr detail::constant_of_bits(Type t, uint64_t bits) {
     if (t.is_handle()) return {};
-    if (t == Float(64)) return ir::make_float_const(t, std::bit_cast<double>(bits));
-    if (t == Float(32)) return ir::make_float_const(t, std::bit_cast<float>(uint32_t(bits)));
-    const uint16_t half = uint16_t(bits);
-    if (t == Float(16)) return ir::make_float_const(t, double(float16_t::from_bits(half)));
-    if (t == BFloat(16)) return ir::make_float_const(t, double(bfloat16_t::from_bits(half)));
+    if (t.is_float()) return ir::make_float_const(t, ir::float_of_bits(t, bits));
     const int unused = 64 - std::max(t.bits(), 8);
     const uint64_t shifted = bits << unused;
     return ir::make_const(t, t.is_int() ? int64_t(shifted) >> unused : int64_t(shifted >> unused));

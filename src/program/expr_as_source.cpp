@@ -176,6 +176,7 @@ std::string SourcePrinter::print(const Expr &e) const {
 std::string type_as_cpp(Type t) {
     if (t.is_bool()) return "Bool()";
     if (t.is_handle()) return "Handle()";
+    if (t.is_float8()) return t == Float8E4M3() ? "Float8E4M3()" : "Float8E5M2()";
     const char *kind = t.is_int()      ? "Int"
                        : t.is_uint()   ? "UInt"
                        : t.is_bfloat() ? "BFloat"

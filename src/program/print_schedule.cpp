@@ -15,7 +15,8 @@ namespace {
 // Words of the language as far as it is printed.
 constexpr const char *not_for_variables =
     "main std tessera Func Var RVar Stage Expr ImageParam LoopLevel TailStrategy Partition "
-    "MemoryType PrefetchBoundStrategy Int UInt Float BFloat Bool int64_t uint64_t HUGE_VAL min max "
+    "MemoryType PrefetchBoundStrategy Int UInt Float BFloat Float8E4M3 Float8E5M2 Bool int64_t "
+    "uint64_t HUGE_VAL min max "
     "select cast reinterpret";
 
 constexpr const char *not_for_python_variables =

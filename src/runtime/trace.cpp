@@ -40,6 +40,14 @@ template<typename T> T read(const void *p, int lane) {
     return value;
 }
 
+// Float16 has all the values of both; the exponents of e4m3 are 8 less there.
+double value_of_e5m2(uint8_t bits) { return tessera_f16_to_f32(uint16_t(bits << 8)); }
+double value_of_e4m3(uint8_t bits) {
+    const int size = bits & 0x7f, sign = bits & 0x80;
+    if (size == 0x7f) return value_of_e5m2(bits);  // not a number in both
+    return 256 * tessera_f16_to_f32(uint16_t(sign << 8 | size << 7));
+}
+
 void print_value(Message &line, const tessera_type_t &type, const void *value, int lane) {
     bool is_int = type.code == tessera_type_int;
     switch (type.code << 8 | int(element_bytes(type) * 8)) {
@@ -54,6 +62,12 @@ void print_value(Message &line, const tessera_type_t &type, const void *value, i
         return;
     case tessera_type_bfloat << 8 | 16:
         line << double(tessera_bf16_to_f32(read<uint16_t>(value, lane)));
+        return;
+    case tessera_type_float8_e4m3 << 8 | 8:
+        line << value_of_e4m3(read<uint8_t>(value, lane));
+        return;
+    case tessera_type_float8_e5m2 << 8 | 8:
+        line << value_of_e5m2(read<uint8_t>(value, lane));
         return;
     case tessera_type_float << 8 | 32: line << double(read<float>(value, lane)); return;
     case tessera_type_float << 8 | 64: line << read<double>(value, lane); return;

@@ -1,4 +1,5 @@
 #include "c_source_harness.h"
+#include "ir/float_bits.h"
 #include <cmath>
 #include <cstring>
 #include <dlfcn.h>
@@ -20,23 +21,9 @@ std::string contents_of(const fs::path &path) {
 }
 
 double number(Type t, const uint8_t *at) {
-    switch (t.bits()) {
-    case 16: {
-        uint16_t bits;
-        std::memcpy(&bits, at, sizeof(bits));
-        return t.is_bfloat() ? bfloat16_t::from_bits(bits) : float16_t::from_bits(bits);
-    }
-    case 32: {
-        float value;
-        std::memcpy(&value, at, sizeof(value));
-        return value;
-    }
-    default: {
-        double value;
-        std::memcpy(&value, at, sizeof(value));
-        return value;
-    }
-    }
+    uint64_t bits = 0;
+    std::memcpy(&bits, at, size_t(t.bytes()));
+    return ir::float_of_bits(t, bits);
 }
 
 bool is_same(Type t, const uint8_t *a, const uint8_t *b, double tolerance) {

@@ -123,8 +123,9 @@ template<typename From> void check_casts() {
     }
     Values v;
     Expr e = in(x);
-    for (Type to : {Bool(), Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), UInt(32),
-                    UInt(64), Float(16), BFloat(16), Float(32), Float(64)}) {
+    for (Type to :
+         {Bool(), Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), UInt(32), UInt(64),
+          Float(16), BFloat(16), Float8E4M3(), Float8E5M2(), Float(32), Float(64)}) {
         Type stored = to.is_bool() ? UInt(8) : to;
         // What does not fit has no meaning where a float is cast.
         Expr fits = !std::is_integral_v<From> && !to.is_float() && !to.is_bool()
@@ -162,6 +163,8 @@ TEST_SUITE("C source") {
         check_casts<double>();
         check_casts<float16_t>();
         check_casts<bfloat16_t>();
+        check_casts<float8_e4m3_t>();
+        check_casts<float8_e5m2_t>();
     }
     TEST_CASE("floats of every type, and the functions of the C library") {
         for (Type t : {Float(32), Float(64), Float(16), BFloat(16)}) {

@@ -165,6 +165,8 @@ void Pipelines::add_floats() {
     int few = int(random.between(1, 7));
     add_operations<float16_t>(arithmetic, {few, 16});
     add_operations<bfloat16_t>(arithmetic, {few, 16});
+    add_operations<float8_e4m3_t>(arithmetic, {few, 16});
+    add_operations<float8_e5m2_t>(arithmetic, {few, 16});
     add_operations<float>(arithmetic, {few, 16});
     add_operations<double>(arithmetic, {few, 16});
     add_operations<float16_t>(library, {8});
@@ -176,6 +178,13 @@ void Pipelines::add_floats() {
     add_cast<float, bfloat16_t>();
     add_cast<double, float16_t>();
     add_cast<double, bfloat16_t>();
+    add_cast<float, float8_e4m3_t>();
+    add_cast<double, float8_e4m3_t>();
+    add_cast<float, float8_e5m2_t>();
+    add_cast<double, float8_e5m2_t>();
+    add_cast<float8_e4m3_t, float>();
+    add_cast<float8_e5m2_t, double>();
+    add_cast<float8_e4m3_t, uint8_t>();
     add_cast<double, float>();
     add_cast<float16_t, float>();
     add_cast<bfloat16_t, double>();

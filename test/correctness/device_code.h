@@ -30,15 +30,15 @@ inline size_t count_of(const std::string &text, const std::string &part) {
     return count;
 }
 
-// Checks that ptxas takes it, where there is one.
-inline void check_assembled(const std::string &ptx, int capability) {
+// Checks that ptxas takes it, where there is one. `is_exact`: for GPUs of this capability alone.
+inline void check_assembled(const std::string &ptx, int capability, bool is_exact = false) {
     if (std::string(PTXAS).empty()) return;
     std::string folder = (std::filesystem::temp_directory_path() / "ptx_XXXXXX").string();
     REQUIRE(mkdtemp(folder.data()));
     const std::string path = folder + "/kernels.ptx";
     std::ofstream(path) << ptx;
     const std::string command = std::string(PTXAS) + " -arch=sm_" + std::to_string(capability) +
-                                " " + path + " -o " + path + ".cubin 2>&1";
+                                (is_exact ? "a " : " ") + path + " -o " + path + ".cubin 2>&1";
     CHECK(std::system(command.c_str()) == 0);
     std::filesystem::remove_all(folder);
 }

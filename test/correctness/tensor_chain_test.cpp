@@ -1,5 +1,6 @@
 // Fused chains: the result of one product of matrices is an operand of the next, in registers or in
 // the memory of the block, within one kernel.
+#include "device_code.h"
 #include "error/refusal.h"
 #include "lang/module.h"
 #include <doctest/doctest.h>
@@ -94,5 +95,21 @@ TEST_SUITE("tensor chains") {
     TEST_CASE("or in the memory of the block") {
         agrees<float16_t, float>({32, 32, 24, 16, 32}, true);
         agrees<int8_t, int32_t>({32, 32, 16, 32, 32}, true);
+        agrees<float16_t, float>({64, 64, 24, 16, 32}, true);
+    }
+    TEST_CASE("GPUs from 9.0 on store four matrices of accumulators at a time in that memory") {
+        const Chain c{64, 64, 24, 16, 32};
+        for (const int capability : {80, 90}) {
+            BackToBack<float16_t, float> chain(c);
+            chain.schedule(c, TensorInstruction::MMA, true);
+            const std::string ptx = test::ptx_of(chain.out, capability);
+            CAPTURE(ptx);
+            // A warp has 16 rows of 64 columns: four times eight rows of four blocks of columns.
+            const size_t matrices = capability >= 90 ? 4 : 0;
+            CHECK(test::count_of(ptx, "stmatrix.sync.aligned.m8n8.x4.shared.b16") == matrices);
+            CHECK(test::count_of(ptx, "shfl.sync.idx") == matrices);
+            CHECK(test::count_of(ptx, "shfl.sync.bfly") == 16 - 4 * matrices);
+            test::check_assembled(ptx, capability);
+        }
     }
 }

@@ -1,6 +1,9 @@
 // Tensor instructions of all types and shapes: rows of the table (ir/instruction.h) compute what
 // loops do, by meaning without a GPU and on one where there is one, and ptxas takes their code.
+#include "device_code.h"
 #include "error/refusal.h"
+#include "ir/gpu_instructions.h"
+#include "ir/mutator.h"
 #include "lang/module.h"
 #include <doctest/doctest.h>
 #include <functional>
@@ -28,6 +31,7 @@ template<typename Sum, typename A, typename B>
 struct TypedProduct {
     Buffer<A> a;
     Buffer<B> b;
+    ImageParam of_a{type_of<A>(), 2, "a"}, of_b{type_of<B>(), 2, "b"};
     Func product{"product"}, out{"out"};
     RDom k;
     bool b_along_k;
@@ -37,8 +41,10 @@ struct TypedProduct {
           b_along_k(b_along_k) {
         a.for_each_element([&](int i, int j) { a(i, j) = A(float((i * 7 + j * 3) % 11) - 5.0f); });
         b.for_each_element([&](int i, int j) { b(i, j) = B(float((i * 5 + j * 2) % 9) - 4.0f); });
-        const Expr of_b = b_along_k ? b(k, x) : b(x, k);
-        product(x, y) += cast<Sum>(a(k, y)) * cast<Sum>(of_b);
+        of_a.set(a);
+        of_b.set(b);
+        const Expr of_column = b_along_k ? of_b(k, x) : of_b(x, k);
+        product(x, y) += cast<Sum>(of_a(k, y)) * cast<Sum>(of_column);
         out(x, y) = product(x, y);
     }
     // Warps of one tile each, whose operands are read as they lie in memory, or staged.
@@ -58,7 +64,7 @@ struct TypedProduct {
         warps(update);
         update.tensorize(x, y, ki, instruction);
         if (!is_staged) return;
-        for (Func staged : {Func(a).in(product), Func(b).in(product)}) {
+        for (Func staged : {of_a.in(), of_b.in()}) {
             staged.compute_at(product, ko).store_in(MemoryType::GPUShared);
             staged.async().ring_buffer(2);
         }
@@ -72,7 +78,7 @@ void agrees(const Shape &s, const std::string &instruction, bool b_along_k,
     CAPTURE(b_along_k);
     for (const Target &target : targets()) {
         TypedProduct<Sum, A, B> p(s, b_along_k);
-        p.schedule(s, TensorInstruction(instruction), is_of_group, false);
+        p.schedule(s, TensorInstruction(instruction), is_of_group, is_of_group);
         CAPTURE(target.to_string());
         const Buffer<Sum> out = p.out.realize({s.columns, s.rows}, target);
         int wrong = 0;
@@ -107,6 +113,122 @@ TEST_SUITE("tensor types") {
             agrees<int32_t, uint8_t, int8_t>({16, 24, 32, 16, 24, 32}, "mma", along_k);
             agrees<int32_t, int8_t, uint8_t>({32, 8, 64, 32, 8, 32}, "any", along_k);
         }
+    }
+    TEST_CASE("mma: floats of 8 bits, of one type and of both") {
+        for (const bool along_k : {true, false}) {
+            agrees<float, float8_e4m3_t, float8_e4m3_t>({32, 16, 64, 16, 16, 32}, "mma", along_k);
+            agrees<float, float8_e5m2_t, float8_e5m2_t>({16, 8, 32, 16, 8, 32}, "mma", along_k);
+            agrees<float, float8_e4m3_t, float8_e5m2_t>({16, 24, 32, 16, 24, 32}, "mma", along_k);
+            agrees<float, float8_e5m2_t, float8_e4m3_t>({32, 8, 64, 32, 8, 32}, "any", along_k);
+        }
+    }
+    TEST_CASE("wgmma: floats of 8 bits and bytes, which lie along what is summed") {
+        const Shape s{64, 40, 256, 64, 40, 128}, of_bytes{64, 32, 256, 64, 32, 128};
+        agrees<float, float8_e4m3_t, float8_e4m3_t>(s, "wgmma", true, true);
+        agrees<float, float8_e5m2_t, float8_e5m2_t>(s, "wgmma", true, true);
+        agrees<float, float8_e4m3_t, float8_e5m2_t>(s, "wgmma", true, true);
+        agrees<int32_t, int8_t, uint8_t>(of_bytes, "wgmma", true, true);
+        TypedProduct<float, float8_e5m2_t, float8_e4m3_t> p(s, true);
+        p.schedule(s, TensorInstruction::WGMMA, true, true);
+        const std::string ptx = test::ptx_of(p.out, 90);
+        CAPTURE(ptx);
+        CHECK(test::count_of(ptx, "wgmma.mma_async.sync.aligned.m64n40k32.f32.e5m2.e4m3") == 4);
+        test::check_assembled(ptx, 90, true);
+        TypedProduct<float, float8_e4m3_t, float8_e4m3_t> across(s, false);
+        across.schedule(s, TensorInstruction::WGMMA, true, true);
+        const std::string why =
+            refusal([&] { across.out.compile_to_module({}, "f", targets()[0]); });
+        CAPTURE(why);
+        CHECK(why.find("is stored along what is summed if its elements have no 16 bits") !=
+              std::string::npos);
+    }
+    TEST_CASE("wmma: its three shapes, by two instructions whose registers are known") {
+        struct Row {
+            const char *shape;
+            Shape of;
+        };
+        for (const auto &[shape, s] :
+             {Row{"m16n16k16", {32, 32, 32, 16, 16, 16}}, Row{"m32n8k16", {64, 16, 32, 32, 16, 16}},
+              Row{"m8n32k16", {16, 64, 32, 16, 32, 16}}}) {
+            const std::string name = std::string("wmma.") + shape;
+            for (const bool along_k : {true, false}) {
+                agrees<float, float16_t, float16_t>(s, name + ".f32.f16", along_k);
+                agrees<float, bfloat16_t, bfloat16_t>(s, name + ".f32.bf16", along_k);
+                agrees<float16_t, float16_t, float16_t>(s, name + ".f16.f16", along_k);
+            }
+            for (const char *types : {".f32.f16", ".f16.f16"}) {
+                const auto check = [&](auto product) {
+                    product.schedule(s, TensorInstruction(name + types), false, true);
+                    const std::string ptx = test::ptx_of(product.out, 80);
+                    CAPTURE(ptx);
+                    const size_t count = test::count_of(ptx, "mma.sync.aligned.m16n8k16");
+                    CHECK(count > 0);
+                    CHECK(count % 2 == 0);
+                    test::check_assembled(ptx, 80);
+                };
+                if (types[2] == '3')
+                    check(TypedProduct<float, float16_t, float16_t>(s, true));
+                else
+                    check(TypedProduct<float16_t, float16_t, float16_t>(s, true));
+            }
+        }
+        agrees<float, float16_t, float16_t>({16, 16, 16, 16, 16, 16}, "wmma", true);
+    }
+    TEST_CASE("an instruction may take the larger of its operands in place of their sum") {
+        ir::Instruction row = ir::mma_m16n8(8, Float(32), Float(16), Float(16));
+        row.name = row.family = "largest product";
+        row.assembly = "";
+        ir::Stmt meaning = row.meaning;
+        class TakeLarger final : public ir::Mutator {
+            Expr visit(const ir::Add &sum) override { return ir::Max::make(sum.a, sum.b); }
+        };
+        row.meaning = TakeLarger()(meaning);
+        ir::register_instruction(row);
+        const Shape s{32, 16, 24, 16, 8, 8};
+        TypedProduct<float, float16_t, float16_t> p(s, true);
+        Func largest("largest");
+        largest(x, y) = -100.0f;
+        largest(x, y) =
+            max(cast<float>(p.of_a(p.k, y)) * cast<float>(p.of_b(p.k, x)), largest(x, y));
+        p.product = largest;
+        p.out = Func("out_of_largest");
+        p.out(x, y) = largest(x, y);
+        p.schedule(s, TensorInstruction("largest product"), false, false);
+        const Buffer<float> out = p.out.realize({s.columns, s.rows}, targets()[0]);
+        int wrong = 0;
+        out.for_each_element([&](int i, int j) {
+            float most = -100;
+            for (int k = 0; k < s.k; k++)
+                most = std::max(most, float(p.a(k, j)) * float(p.b(k, i)));
+            wrong += out(i, j) != most;
+        });
+        CHECK(wrong == 0);
+        const std::string why = [&] {
+            TypedProduct<float, float16_t, float16_t> sums(s, true);
+            sums.schedule(s, TensorInstruction("largest product"), false, false);
+            return refusal([&] { sums.out.compile_to_module({}, "f", targets()[0]); });
+        }();
+        CAPTURE(why);
+        CHECK(why.find("largest product") != std::string::npos);
+    }
+    TEST_CASE("floats of 8 bits need a GPU of 8.9, whose assembler takes them") {
+        const Shape s{32, 16, 64, 16, 16, 32};
+        const auto code = [&](int capability) {
+            TypedProduct<float, float8_e4m3_t, float8_e5m2_t> p(s, true);
+            p.schedule(s, TensorInstruction::MMA, false, true);
+            return test::ptx_of(p.out, capability);
+        };
+        for (const int capability : {89, 90, 100}) {
+            const std::string ptx = code(capability);
+            CAPTURE(ptx);
+            CHECK(test::count_of(ptx, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32") > 0);
+            test::check_assembled(ptx, capability);
+        }
+        const std::string why = refusal([&] { code(86); });
+        CAPTURE(why);
+        CHECK(why.find("mma.m16n8k32.f32.e4m3.e5m2, which GPUs of compute capability 8.6 do not "
+                       "have; give the target the feature cuda_capability_89") !=
+              std::string::npos);
     }
     TEST_CASE("mma: tf32, which is asked for by its name") {
         for (const bool along_k : {true, false}) {

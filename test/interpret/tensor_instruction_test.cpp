@@ -3,6 +3,7 @@
 #include "base/float16.h"
 #include "interpret/statement.h"
 #include "ir/equal.h"
+#include "ir/gpu_instructions.h"
 #include "ir/instruction.h"
 #include "ir/parser.h"
 #include "ir/tensor_operation.h"
@@ -130,9 +131,12 @@ bool equal_operands(const TensorOperation &t, const MachineOp &op) {
 
 TEST_SUITE("tensor instructions") {
     TEST_CASE("are rows that do not contradict themselves") {
-        for (const Type element : {Float(16), BFloat(16), Int(8), UInt(8), Float(32)}) {
+        for (const Type element :
+             {Float(16), BFloat(16), Int(8), UInt(8), Float(32), Float8E4M3(), Float8E5M2()}) {
             verify(ldmatrix_x4(element, false));
-            if (element.bits() == 16) verify(ldmatrix_x4(element, true));
+            if (element.bits() != 16) continue;
+            verify(ldmatrix_x4(element, true));
+            verify(stmatrix_x4(element));
         }
         for (int64_t columns = 8; columns <= 256; columns += 8) {
             std::set<std::string> names;

@@ -34,6 +34,10 @@ TEST_SUITE("make") {
         CHECK(FloatImm::make(Float(32), 0.1).as<FloatImm>()->value == double(0.1f));
         CHECK(FloatImm::make(Float(16), 1.0 + 1e-5).as<FloatImm>()->value == 1.0);
         CHECK(FloatImm::make(BFloat(16), 1.0 + 1e-3).as<FloatImm>()->value == 1.0);
+        CHECK(FloatImm::make(Float8E4M3(), 17).as<FloatImm>()->value == 16);
+        CHECK(FloatImm::make(Float8E4M3(), INFINITY).as<FloatImm>()->value == 448);
+        CHECK(FloatImm::make(Float8E5M2(), 1e9).as<FloatImm>()->value == 57344);
+        CHECK(FloatImm::make(Float8E5M2(), -INFINITY).as<FloatImm>()->value == -INFINITY);
     }
     TEST_CASE("constants of a wrong type are refused") {
         REFUSED(IntImm::make(UInt(8), 1));

@@ -17,8 +17,9 @@ int RandomIR::below(int n) { return int(random() % uint32_t(n)); }
 Symbol RandomIR::symbol() { return symbols[size_t(below(int(symbols.size())))]; }
 
 Type RandomIR::type() {
-    const Type all[] = {Int(32),  Int(32),   Int(8), UInt(8),   UInt(16),   Int(64),
-                        UInt(64), Float(32), Bool(), Float(64), BFloat(16), Float(16)};
+    const Type all[] = {Int(32),    Int(32),   Int(8),       UInt(8),     UInt(16),
+                        Int(64),    UInt(64),  Float(32),    Bool(),      Float(64),
+                        BFloat(16), Float(16), Float8E4M3(), Float8E5M2()};
     Type t = all[below(int(std::size(all)))];
     return chance(3) ? t.with_lanes(1 << (1 + below(3))) : t;
 }

@@ -318,7 +318,8 @@ TEST_SUITE("tessera-run") {
     }
     TEST_CASE("elements of every kind pass through every format that can hold them") {
         Folder folder;
-        for (const char *type : {"bool", "uint16", "int64", "float16", "bfloat16", "float64"}) {
+        for (const char *type : {"bool", "uint16", "int64", "float16", "bfloat16", "float64",
+                                 "float8_e4m3", "float8_e5m2"}) {
             CAPTURE(type);
             std::string function = std::string("copies_") + type;
             std::string copies =

@@ -116,6 +116,7 @@ TEST_SUITE("runtime trace") {
         uint64_t large = UINT64_MAX;
         double real = 0.5;
         uint16_t half = 0x3c00, brain = 0x3f80;
+        uint8_t largest = 0x7e, least = 0x81, not_a_number = 0x7f, infinity = 0x7c;
         CHECK(printed({tessera_type_int, 8, 1}, &minus) == "-2");
         CHECK(printed({tessera_type_int, 16, 1}, &minus) == "-2");
         CHECK(printed({tessera_type_int, 32, 1}, &minus) == "-2");
@@ -128,6 +129,11 @@ TEST_SUITE("runtime trace") {
         CHECK(printed({tessera_type_float, 64, 1}, &real) == "0.5");
         CHECK(printed({tessera_type_float, 16, 1}, &half) == "1");
         CHECK(printed({tessera_type_bfloat, 16, 1}, &brain) == "1");
+        CHECK(printed({tessera_type_float8_e4m3, 8, 1}, &largest) == "448");
+        CHECK(printed({tessera_type_float8_e4m3, 8, 1}, &least) == "-0.001953");
+        CHECK(printed({tessera_type_float8_e4m3, 8, 1}, &not_a_number) == "nan");
+        CHECK(printed({tessera_type_float8_e5m2, 8, 1}, &infinity) == "inf");
+        CHECK(printed({tessera_type_float8_e5m2, 8, 1}, &least) == "-0.000015");
     }
     TEST_CASE("packets are appended to the file named by the environment") {
         std::filesystem::path path =

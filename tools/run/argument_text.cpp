@@ -57,10 +57,8 @@ long double float_of(tessera_type_t type, const std::string &text) {
     long double value = std::strtold(text.c_str(), &end);
     bool whole = !text.empty() && end == text.c_str() + text.size() && text[0] != ' ';
     if (!whole) throw RuntimeError(str("'", text, "' is no ", name_of(type)));
-    Scalar stored;
-    files::store_number(type, stored.bytes, value);
-    bool named_infinite = text.find_first_of("iI") != std::string::npos;
-    if (std::isinf(files::number_at(type, stored.bytes)) && !named_infinite) {
+    const bool is_above_all = std::isinf(value) && text.find_first_of("iI") == std::string::npos;
+    if (is_above_all || files::is_too_large(type, value)) {
         throw RuntimeError(str(text, " is too large for ", name_of(type)));
     }
     return value;

@@ -39,9 +39,7 @@ long double kept(const Array &from, size_t i, tessera_type_t to, long double val
         if (!fits) refuse("is no");
         return value;
     }
-    uint8_t stored[8];
-    files::store_number(to, stored, value);
-    if (std::isfinite(value) && std::isinf(number_at(to, stored))) refuse("is too large for");
+    if (files::is_too_large(to, value)) refuse("is too large for");
     return value;
 }
 
@@ -99,8 +97,11 @@ Array with_range(const Array &array, tessera_type_t type, bool rescale) {
 // The type of a file's samples for elements of a type.
 tessera_type_t sample_type(tessera_type_t type, bool is_tiff) {
     if (type.bits == 1) return {tessera_type_uint, 8};
-    if (is_tiff)
-        return type.code == tessera_type_bfloat ? tessera_type_t(tessera_type_float, 32) : type;
+    if (is_tiff) {
+        const bool has_samples =
+            type.code != tessera_type_bfloat && !(files::is_float(type) && type.bits == 8);
+        return has_samples ? type : tessera_type_t(tessera_type_float, 32);
+    }
     bool as_is = type.code == tessera_type_uint && type.bits <= 16;
     return as_is ? type : tessera_type_t(tessera_type_uint, 16);
 }

@@ -21,6 +21,7 @@ void fill_randomly(Array &array, uint64_t seed) {
             int kept = array.type.bits == 64                    ? 53
                        : array.type.bits == 32                  ? 24
                        : array.type.code == tessera_type_bfloat ? 8
+                       : array.type.bits == 8                   ? 3
                                                                 : 11;
             files::store_number(array.type, element,
                                 std::ldexp(static_cast<long double>(bits >> (64 - kept)), -kept));

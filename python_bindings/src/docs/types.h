@@ -78,7 +78,8 @@ inline constexpr char is_int_or_uint[] = R"doc(Returns True for integers.
 (True, False)
 )doc";
 
-inline constexpr char is_float[] = R"doc(Returns True for floats, bfloats among them.
+inline constexpr char is_float[] =
+    R"doc(Returns True for floats, bfloats and those of 8 bits among them.
 
 >>> ts.Float(32).is_float(), ts.BFloat().is_float()
 (True, True)
@@ -88,6 +89,12 @@ inline constexpr char is_bfloat[] =
     R"doc(Returns True for a float of 16 bits with the exponent of a float32.
 
 >>> ts.BFloat().is_bfloat(), ts.Float(16).is_bfloat()
+(True, False)
+)doc";
+
+inline constexpr char is_float8[] = R"doc(Returns True for the floats of 8 bits.
+
+>>> ts.Float8E4M3().is_float8(), ts.Float(16).is_float8()
 (True, False)
 )doc";
 
@@ -211,6 +218,28 @@ inline constexpr char BFloat[] = R"doc(Returns the float of 16 bits with the exp
 
 >>> ts.BFloat()
 bfloat16
+)doc";
+
+inline constexpr char Float8E4M3[] =
+    R"doc(Returns the float of 8 bits, 4 of them the exponent's: up to 448, without infinities.
+
+What is too large becomes 448. Arrays are of ml_dtypes' float8_e4m3fn.
+
+>>> ts.Float8E4M3()
+float8_e4m3
+>>> ts.evaluate(ts.f32(ts.cast(ts.Float8E4M3(), 1000.0)))
+448.0
+)doc";
+
+inline constexpr char Float8E5M2[] =
+    R"doc(Returns the float of 8 bits, 5 of them the exponent's: up to 57344.
+
+What is too large becomes 57344. Arrays are of ml_dtypes' float8_e5m2.
+
+>>> ts.Float8E5M2()
+float8_e5m2
+>>> ts.evaluate(ts.f32(ts.cast(ts.Float8E5M2(), ts.f64(0.3))))
+0.3125
 )doc";
 
 inline constexpr char Bool[] = R"doc(Returns the type of conditions.

@@ -113,8 +113,8 @@ Value *AArch64Patterns::fast_inverse(Value *x, int lanes, bool of_root) {
 
 Value *AArch64Patterns::reduce(const VectorReduce &node, const Expr &accumulator) {
     Type t = node.type.element_of();
-    if (t.is_bool() || t.is_handle() || t.is_bfloat()) return nullptr;
-    if (t.is_float() && (t.bits() == 16 || depends_on_order(node.op, t))) return nullptr;
+    if (t.is_bool() || t.is_handle()) return nullptr;
+    if (t.is_float() && (t.bits() <= 16 || depends_on_order(node.op, t))) return nullptr;
     if (Value *v = dot(node, accumulator)) return v;
     if (accumulator.defined()) return nullptr;
     if (Value *v = sum_of_narrower(node)) return v;

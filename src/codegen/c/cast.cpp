@@ -21,7 +21,7 @@ Value Printer::cast(const Value &v, Type from, Type to) {
     if (from == to) return v;
     if (from.is_handle()) return cast(c_cast("uint64_t", c_cast("uintptr_t", v)), UInt(64), to);
     if (to.is_handle()) return c_cast("void *", c_cast("uintptr_t", cast(v, from, UInt(64))));
-    if (from.is_float() && from.bits() == 16) {
+    if (from.is_float() && from.bits() <= 16) {
         return cast(in_float32(v, from), Float(32), to);
     }
     if (to.is_bool()) return infix(v, "!=", {from.is_float() ? "0.0f" : "0", Form::Constant});
@@ -29,12 +29,13 @@ Value Printer::cast(const Value &v, Type from, Type to) {
         return from.is_float() ? call(prelude.truncation(from, to), {v})
                                : c_cast(scalar_type(to), v);
     }
-    if (to.bits() != 16) return c_cast(scalar_type(to), v);
+    if (to.bits() > 16) return c_cast(scalar_type(to), v);
     if (from == Float(32)) return from_float32(v, to);
     // Rounded once: what a double holds is first cut to a float that tells of what was cut off.
     if (from == Float(64)) {
         return from_float32(call(prelude.function("tessera_round_to_odd"), {v}), to);
     }
+    // A float holds every integer below what is too large for the others.
     if (from.bits() < 32 || !to.is_bfloat()) return from_float32(c_cast("float", v), to);
     Value whole = from.bits() == 64 ? call(prelude.function("rounded_to_odd", from), {v}) : v;
     return cast(c_cast("double", whole), Float(64), to);
@@ -44,7 +45,7 @@ Value Printer::saturating_cast(const Value &v, Type from, Type to) {
     from = from.element_of();
     to = to.element_of();
     if (to.is_float() || from.is_bool() || to.is_handle()) return cast(v, from, to);
-    if (from.is_float() && from.bits() == 16) {
+    if (from.is_float() && from.bits() <= 16) {
         return saturating_cast(in_float32(v, from), Float(32), to);
     }
     if (from.is_float()) return call(prelude.saturation(from, to), {v});

@@ -189,7 +189,7 @@ Value Printer::from_float32(const Value &v, Type t) {
 }
 
 Value Printer::float_infix(const Value &a, const char *op, const Value &b, Type t) {
-    if (t.bits() != 16) return infix(a, op, b);
+    if (t.bits() > 16) return infix(a, op, b);
     return from_float32(infix(in_float32(a, t), op, in_float32(b, t)), t);
 }
 
@@ -221,7 +221,7 @@ Value Printer::divide(const Value &a, const Value &b, Type t) {
 
 Value Printer::modulo(const Value &a, const Value &b, Type t) {
     if (t.is_bool()) return int_constant(t, 0);
-    if (!t.is_float() || t.bits() != 16) return call(prelude.function("mod", t), {a, b});
+    if (!t.is_float() || t.bits() > 16) return call(prelude.function("mod", t), {a, b});
     Value wide = call(prelude.function("mod", Float(32)), {in_float32(a, t), in_float32(b, t)});
     return from_float32(wide, t);
 }
@@ -246,7 +246,7 @@ Value Printer::select(const Value &condition, const Value &a, const Value &b, Ty
 
 Value Printer::compare(const char *op, const Value &a, const Value &b, Type t) {
     if (t.is_handle()) return infix(c_cast("void *", a), op, c_cast("void *", b));
-    if (!t.is_float() || t.bits() != 16) return infix(a, op, b);
+    if (!t.is_float() || t.bits() > 16) return infix(a, op, b);
     return infix(in_float32(a, t), op, in_float32(b, t));
 }
 

@@ -214,6 +214,38 @@ constexpr const char *to_bfloat = R"(uint16_t tessera_to_bfloat16(float a) {
     if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);
     return (uint16_t)tessera_round_even(bits, 16);
 })";
+constexpr const char *from_e4m3 = R"(float tessera_from_float8_e4m3(uint8_t bits) {
+    const uint32_t sign = (uint32_t)(bits & 0x80) << 24, size = bits & 0x7f;
+    if (size == 0x7f) return tessera_float(sign | 0x7fc00000);
+    if (size < 8) return (sign != 0 ? -1.0f : 1.0f) * (float)size * 0x1p-9f;
+    return tessera_float(sign | ((size << 20) + (120u << 23)));
+})";
+constexpr const char *from_e5m2 = R"(float tessera_from_float8_e5m2(uint8_t bits) {
+    return tessera_from_float16((uint16_t)(bits << 8));
+})";
+// `size` is that of the float, and `bias` how much larger its exponents are.
+constexpr const char *to_float8 =
+    R"(uint8_t tessera_to_float8(uint32_t size, int shift, int bias, uint8_t largest) {
+    const int below = bias + 1 - (int)(size >> 23);
+    uint32_t result = 0;
+    if (size >= 0x7f800000) return largest;
+    if (below <= 0) {
+        result = tessera_round_even(size - ((uint32_t)bias << 23), shift);
+    } else if (below + shift <= 24) {
+        result = tessera_round_even((size & 0x7fffff) | 0x800000, shift + below);
+    }
+    return result < largest ? (uint8_t)result : largest;
+})";
+constexpr const char *to_e4m3 = R"(uint8_t tessera_to_float8_e4m3(float a) {
+    const uint32_t bits = tessera_bits(a), sign = bits >> 24 & 0x80, size = bits & 0x7fffffff;
+    if (size > 0x7f800000) return (uint8_t)(sign | 0x7f);
+    return (uint8_t)(sign | tessera_to_float8(size, 20, 120, 0x7e));
+})";
+constexpr const char *to_e5m2 = R"(uint8_t tessera_to_float8_e5m2(float a) {
+    const uint32_t bits = tessera_bits(a), sign = bits >> 24 & 0x80, size = bits & 0x7fffffff;
+    if (size > 0x7f800000) return (uint8_t)(sign | 0x7e);
+    return (uint8_t)(sign | tessera_to_float8(size, 21, 112, 0x7b));
+})";
 // The last bit says whether anything was cut off: rounding that once more is rounding `a`.
 constexpr const char *round_to_odd = R"(float tessera_round_to_odd(double a) {
     const float nearest = (float)a;
@@ -248,6 +280,11 @@ constexpr WholeHelper all_whole[] = {
     {"tessera_to_float16", to_half, "tessera_bits tessera_round_even"},
     {"tessera_from_bfloat16", from_bfloat, "tessera_float"},
     {"tessera_to_bfloat16", to_bfloat, "tessera_bits tessera_round_even"},
+    {"tessera_from_float8_e4m3", from_e4m3, "tessera_float"},
+    {"tessera_from_float8_e5m2", from_e5m2, "tessera_from_float16"},
+    {"tessera_to_float8", to_float8, "tessera_round_even"},
+    {"tessera_to_float8_e4m3", to_e4m3, "tessera_bits tessera_to_float8"},
+    {"tessera_to_float8_e5m2", to_e5m2, "tessera_bits tessera_to_float8"},
     {"tessera_round_to_odd", round_to_odd, "tessera_bits tessera_float"},
     {"tessera_times", times, ""},
     {"tessera_extent", extent, ""},
@@ -258,7 +295,7 @@ constexpr WholeHelper all_whole[] = {
 
 std::vector<std::span<const HelperRow>> helpers_for(Type t) {
     if (t.is_bool()) return {for_bools};
-    if (t.is_float() && t.bits() == 16) return {for_halves, for_numbers};
+    if (t.is_float() && t.bits() <= 16) return {for_halves, for_numbers};
     if (t.is_float()) return {for_floats, for_numbers};
     if (t.is_int()) return {for_signed, for_integers, for_numbers};
     if (t.is_uint()) return {for_unsigned, for_integers, for_numbers};

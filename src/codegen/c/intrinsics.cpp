@@ -202,15 +202,15 @@ Value Printer::emit_rounding_mul_shift_right(const IntrinsicCall &c) {
 
 // ---- Floats ----
 
-// A function of the C library; of floats of 16 bits, in float.
+// A function of the C library; of floats of 16 bits and 8, in float.
 Value Printer::float_function(const std::string &name, const Value &v, Type t) {
-    if (t.bits() == 16) return from_float32(call(name + "f", {in_float32(v, t)}), t);
+    if (t.bits() <= 16) return from_float32(call(name + "f", {in_float32(v, t)}), t);
     return call(t.bits() == 32 ? name + "f" : name, {v});
 }
 
 Value Printer::float_call(const IntrinsicCall &c, const char *name) {
     if (c.args.size() == 1) return float_function(name, arg(c, 0), c.type);
-    Type t = c.type.bits() == 16 ? Float(32) : c.type;
+    Type t = c.type.bits() <= 16 ? Float(32) : c.type;
     Value x = arg_as(c, 0, t), y = arg_as(c, 1, t);
     return cast(call(str(name, t.bits() == 32 ? "f" : ""), {x, y}), t, c.type);
 }
@@ -245,7 +245,7 @@ Value Printer::emit_round(const IntrinsicCall &c) { return float_call(c, "nearby
 Value Printer::emit_fma(const IntrinsicCall &c) {
     Value x = arg(c, 0), y = arg(c, 1), z = arg(c, 2);
     Type t = c.type;
-    if (t.bits() != 16) return call(t.bits() == 32 ? "fmaf" : "fma", {x, y, z});
+    if (t.bits() > 16) return call(t.bits() == 32 ? "fmaf" : "fma", {x, y, z});
     // The product is exact in doubles.
     Type wide = Float(64);
     Value product = infix(cast(x, t, wide), "*", cast(y, t, wide));
@@ -254,7 +254,7 @@ Value Printer::emit_fma(const IntrinsicCall &c) {
 
 Value Printer::classified(const IntrinsicCall &c, const char *macro) {
     Type t = c.args[0].type();
-    Value v = arg_as(c, 0, t.bits() == 16 ? Float(32) : t);
+    Value v = arg_as(c, 0, t.bits() <= 16 ? Float(32) : t);
     return infix(call(macro, {v}), "!=", {"0", Form::Constant});
 }
 Value Printer::emit_is_nan(const IntrinsicCall &c) { return classified(c, "isnan"); }
@@ -268,7 +268,7 @@ Value Printer::emit_fast_inverse(const IntrinsicCall &c) {
     return divide(one, arg(c, 0), c.type);
 }
 Value Printer::emit_fast_inverse_sqrt(const IntrinsicCall &c) {
-    Type t = c.type.bits() == 16 ? Float(32) : c.type;
+    Type t = c.type.bits() <= 16 ? Float(32) : c.type;
     Value root = float_function("sqrt", arg_as(c, 0, t), t);
     Value one = {float_literal(t.element_of(), 1), Form::Constant};
     return cast(infix(one, "/", root), t, c.type);

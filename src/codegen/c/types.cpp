@@ -1,5 +1,6 @@
 #include "codegen/c/types.h"
 #include "base/str.h"
+#include "ir/float_bits.h"
 #include <charconv>
 #include <cmath>
 
@@ -42,8 +43,7 @@ std::string literal(Type t, int64_t value) {
 }
 
 std::string float_literal(Type t, double value) {
-    if (t.is_bfloat()) return str(bfloat16_t(value).to_bits());
-    if (t.bits() == 16) return str(float16_t(value).to_bits());
+    if (t.bits() <= 16) return str(ir::bits_of_float(t, value));
     bool is_single = t.bits() == 32;
     if (std::isnan(value)) return is_single ? "NAN" : "((double)NAN)";
     if (std::isinf(value)) {

@@ -2,8 +2,8 @@
 #include "ir/type.h"
 #include <string>
 
-// These functions write types and numbers in C. A float16 or bfloat16 is its bits, a uint16_t; a
-// vector is a struct of an array `v`.
+// These functions write types and numbers in C. A float of 16 bits or 8 is its bits, a
+// uint16_t or uint8_t; a vector is a struct of an array `v`.
 namespace tessera::codegen::c {
 
 // "int32_t", "float", "bool", "void *": of one element.

@@ -95,11 +95,13 @@ Value Printer::reduce_pair(ReduceOp op, const Value &a, const Value &b, Type t) 
     throw InternalError("C source met an unknown reduction");
 }
 
-// From the first lane on. Floats of 16 bits are summed in float and rounded once.
+// From the first lane on. Floats of 16 bits and 8 are summed in float and rounded once.
 Value Printer::emit(const VectorReduce &node) {
     Type t = node.value.type().element_of();
-    bool is_half = t.is_float() && t.bits() == 16;
-    Type sum_type = is_half ? Float(32) : t;
+    // The least or largest of floats of 8 bits is one of them, which a cast might not give.
+    bool chooses = t.is_float8() && (node.op == ReduceOp::Min || node.op == ReduceOp::Max);
+    bool is_narrow = t.is_float() && t.bits() <= 16;
+    Type sum_type = is_narrow && !chooses ? Float(32) : t;
     int group = node.value.type().lanes() / node.lanes;
     std::string all = whole(value(node.value), node.value.type());
     std::string result = variable(prelude.type(node.type), "t");

@@ -30,7 +30,7 @@ void HostEmitter::bind_arguments(const LoweredFunction &lowered, llvm::Function 
 // The C rule for integers narrower than int.
 void HostEmitter::add_extension(llvm::Function *function, int parameter, Type type) {
     if (!type.is_scalar() || type.is_handle() || type.bits() >= 32) return;
-    if (type.is_float() && !type.is_bfloat()) return;
+    if (type == Float(16)) return;
     auto kind = type.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt;
     if (parameter < 0) {
         function->addRetAttr(kind);

@@ -3,7 +3,7 @@
 namespace tessera::codegen {
 
 bool Values::via_float32(Type t) const {
-    if (t.is_bfloat()) return true;
+    if (t.is_bfloat() || t.is_float8()) return true;
     return t.is_float() && t.bits() == 16 && !architecture.computes_half(target);
 }
 

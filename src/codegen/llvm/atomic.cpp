@@ -73,8 +73,8 @@ bool Emitter::atomic_store(const Store &node) {
     }
     Type t = v.type();
     Value *index = coordinate(at), *mask = predicate(wanted);
-    const Expr *added = t.bits() >= 8 && !t.is_bfloat() ? added_operand(store) : nullptr;
-    Value *operand = added && !via_float32(t) ? value(*added) : nullptr;
+    const Expr *added = t.bits() >= 8 && !via_float32(t) ? added_operand(store) : nullptr;
+    Value *operand = added ? value(*added) : nullptr;
     for (int lane = 0; lane < t.lanes(); lane++) {
         auto pick = [&](Value *all) { return t.is_scalar() ? all : slice(all, lane, 1, 1); };
         auto update = [&] {

@@ -1,4 +1,6 @@
-#include "codegen/llvm/values.h"
+#include "codegen/llvm/patterns.h"
+#include "ir/float_bits.h"
+#include <cmath>
 
 namespace tessera::codegen {
 
@@ -47,7 +49,7 @@ Value *Values::int64_rounded_to_odd(Value *v, Type from) {
 
 // Rounded once: 64 bits hold more than a float32, and more than a double.
 Value *Values::cast_int_to_float(Value *v, Type from, Type to) {
-    if (to.bits() == 16) {
+    if (to.bits() <= 16) {
         if (from.bits() == 64 && to.is_bfloat()) v = int64_rounded_to_odd(v, from);
         Type wide = Float(from.bits() >= 32 && to.is_bfloat() ? 64 : 32, to.lanes());
         return cast(cast_int_to_float(v, from, wide), wide, to);
@@ -61,7 +63,7 @@ Value *Values::cast_int_to_float(Value *v, Type from, Type to) {
 // A value that does not fit has no meaning, but must not spoil what is made of it: a clamp of it
 // is still within its bounds. Hence the freeze.
 Value *Values::cast_float_to_int(Value *v, Type from, Type to) {
-    if (from.bits() == 16) {
+    if (from.bits() <= 16) {
         Type wide = Float(32, from.lanes());
         return cast_float_to_int(cast(v, from, wide), wide, to);
     }
@@ -82,6 +84,76 @@ Value *Values::bfloat_from_float32(Value *v, int lanes) {
     Value *quiet = b.CreateOr(bits, int_constant(u32, 0x400000));
     Value *chosen = select(b.CreateFCmpUNO(v, v), quiet, rounded);
     return b.CreateTrunc(b.CreateLShr(chosen, 16), register_type(BFloat(16, lanes)));
+}
+
+namespace {
+
+// A float of 8 bits beside float32: the mantissa starts `shift` bits lower, and exponents are
+// larger by `bias`.
+struct Float8Layout {
+    int shift, bias;
+    int64_t largest, nan;
+    explicit Float8Layout(Type t) {
+        const bool is_e4m3 = t.code() == TypeCode::Float8E4M3;
+        shift = is_e4m3 ? 20 : 21;
+        bias = is_e4m3 ? 127 - 7 : 127 - 15;
+        largest = is_e4m3 ? 0x7e : 0x7b;
+        nan = int64_t(bits_of_float(t.element_of(), NAN));
+    }
+    // The least normal number and the step of those below it.
+    double least_normal() const { return std::ldexp(1.0, bias - 126); }
+    double step() const { return std::ldexp(least_normal(), shift - 23); }
+};
+
+}  // namespace
+
+// Infinities of a Float8E4M3, of which there are none, are its NaNs.
+Value *Values::float32_from_float8(Value *v, Type from) {
+    if (Value *done = patterns->float32_from_float8(v, from)) return done;
+    const Float8Layout layout(from);
+    const Type u32 = UInt(32, from.lanes()), f32 = Float(32, from.lanes());
+    auto constant = [&](int64_t value) { return int_constant(u32, value); };
+    auto as_float = [&](Value *x) { return b.CreateBitCast(x, register_type(f32)); };
+    Value *bits = b.CreateZExt(v, register_type(u32));
+    Value *sign = b.CreateShl(b.CreateAnd(bits, constant(0x80)), 24);
+    Value *size = b.CreateAnd(bits, constant(0x7f));
+    Value *placed = b.CreateShl(size, uint64_t(layout.shift));
+    Value *normal = b.CreateAdd(placed, constant(int64_t(layout.bias) << 23));
+    // With the least exponent's bit before it a number below it is that much too large.
+    Value *with_bit = b.CreateOr(placed, constant(int64_t(layout.bias + 1) << 23));
+    Value *below = b.CreateFSub(as_float(with_bit), float_constant(f32, layout.least_normal()));
+    Value *is_below = b.CreateICmpULT(placed, constant(1 << 23));
+    Value *finite = select(is_below, b.CreateBitCast(below, register_type(u32)), normal);
+    Value *special = b.CreateOr(placed, constant(0x7f800000));
+    Value *is_special = b.CreateICmpUGT(size, constant(layout.largest));
+    return as_float(b.CreateOr(select(is_special, special, finite), sign));
+}
+
+// To nearest, ties to even, and at most the largest; a NaN stays one.
+Value *Values::float8_from_float32(Value *v, Type to) {
+    if (Value *done = patterns->float8_from_float32(v, to)) return done;
+    const Float8Layout layout(to);
+    const Type u32 = UInt(32, to.lanes()), f32 = Float(32, to.lanes());
+    auto constant = [&](int64_t value) { return int_constant(u32, value); };
+    Value *bits = b.CreateBitCast(v, register_type(u32));
+    Value *size = b.CreateAnd(bits, constant(0x7fffffff));
+    Value *odd = b.CreateAnd(b.CreateLShr(size, uint64_t(layout.shift)), constant(1));
+    const int64_t half = (int64_t(1) << (layout.shift - 1)) - 1;
+    Value *up = b.CreateAdd(size, constant(half - (int64_t(layout.bias) << 23)));
+    Value *normal = b.CreateLShr(b.CreateAdd(up, odd), uint64_t(layout.shift));
+    // A float32 this large has the step for its last bit: a sum is rounded to it.
+    const double large = std::ldexp(layout.step(), 23);
+    Value *sum =
+        b.CreateFAdd(b.CreateBitCast(size, register_type(f32)), float_constant(f32, large));
+    Value *below = b.CreateSub(b.CreateBitCast(sum, register_type(u32)),
+                               constant(int64_t(bits_of_float(Float(32), large))));
+    const int64_t least = int64_t(layout.bias + 1) << 23;
+    Value *finite = select(b.CreateICmpULT(size, constant(least)), below, normal);
+    finite = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, finite, constant(layout.largest));
+    Value *is_nan = b.CreateICmpUGT(size, constant(0x7f800000));
+    Value *result = select(is_nan, constant(layout.nan), finite);
+    Value *sign = b.CreateAnd(b.CreateLShr(bits, 24), constant(0x80));
+    return b.CreateTrunc(b.CreateOr(result, sign), register_type(to));
 }
 
 // A float32 whose last bit says whether anything was cut off, so that rounding it once more gives
@@ -107,16 +179,18 @@ Value *Values::cast_float_to_float(Value *v, Type from, Type to) {
         Value *wide = b.CreateZExt(v, register_type(UInt(32, to.lanes())));
         return cast(b.CreateBitCast(b.CreateShl(wide, 16), register_type(f32)), f32, to);
     }
-    if (to.bits() == 16 && from.bits() == 64) {
+    if (from.is_float8()) return cast(float32_from_float8(v, from), f32, to);
+    if (to.bits() <= 16 && from.bits() == 64) {
         return cast(float32_rounded_to_odd(v, to.lanes()), f32, to);
     }
     if (to.bits() == 64 && from.bits() == 16) return cast(cast(v, from, f32), f32, to);
     if (to.is_bfloat()) return bfloat_from_float32(cast(v, from, f32), to.lanes());
+    if (to.is_float8()) return float8_from_float32(cast(v, from, f32), to);
     return b.CreateFPCast(v, register_type(to));
 }
 
 Value *Values::saturate_float_to_int(Value *v, Type from, Type to) {
-    if (from.bits() == 16) {
+    if (from.bits() <= 16) {
         Type wide = Float(32, from.lanes());
         return saturate_float_to_int(cast(v, from, wide), wide, to);
     }

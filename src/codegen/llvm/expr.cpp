@@ -240,7 +240,10 @@ Value *Emitter::emit(const VectorReduce &node) {
     if (Value *v = patterns->reduce(node, Expr())) return v;
     Type t = node.value.type();
     Value *v = value(node.value);
-    if (!via_float32(t)) return reduce(node.op, v, t.element_of(), node.lanes);
+    // The least or largest of floats of 8 bits is one of them, which a cast might not give.
+    const bool chooses = node.op == ReduceOp::Min || node.op == ReduceOp::Max;
+    if (!via_float32(t) || (t.is_float8() && chooses))
+        return reduce(node.op, v, t.element_of(), node.lanes);
     Type wide = Float(32, t.lanes());
     Value *reduced = reduce(node.op, cast(v, t, wide), Float(32), node.lanes);
     return cast(reduced, Float(32, node.lanes), node.type);

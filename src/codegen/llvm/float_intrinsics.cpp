@@ -17,7 +17,7 @@ Value *Emitter::emit_round(const IntrinsicCall &c) {
 
 Value *Emitter::emit_fma(const IntrinsicCall &c) {
     Value *x = arg(c, 0), *y = arg(c, 1), *z = arg(c, 2);
-    if (c.type.bits() != 16) {
+    if (c.type.bits() > 16) {
         return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, z});
     }
     // The product is exact in doubles.
@@ -28,16 +28,16 @@ Value *Emitter::emit_fma(const IntrinsicCall &c) {
 }
 
 Value *Emitter::emit_is_nan(const IntrinsicCall &c) {
-    Value *v = arg_as(c, 0, c.args[0].type().bits() == 16 ? Float(32) : c.args[0].type());
+    Value *v = arg_as(c, 0, c.args[0].type().bits() <= 16 ? Float(32) : c.args[0].type());
     return b.CreateFCmpUNO(v, v);
 }
 Value *Emitter::emit_is_inf(const IntrinsicCall &c) {
-    Value *v = arg_as(c, 0, c.args[0].type().bits() == 16 ? Float(32) : c.args[0].type());
+    Value *v = arg_as(c, 0, c.args[0].type().bits() <= 16 ? Float(32) : c.args[0].type());
     Value *size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v);
     return b.CreateFCmpOEQ(size, llvm::ConstantFP::getInfinity(v->getType()));
 }
 Value *Emitter::emit_is_finite(const IntrinsicCall &c) {
-    Value *v = arg_as(c, 0, c.args[0].type().bits() == 16 ? Float(32) : c.args[0].type());
+    Value *v = arg_as(c, 0, c.args[0].type().bits() <= 16 ? Float(32) : c.args[0].type());
     Value *size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v);
     return b.CreateFCmpONE(size, llvm::ConstantFP::getInfinity(v->getType()));
 }
@@ -55,7 +55,7 @@ Value *Emitter::emit_strict_float(const IntrinsicCall &c) {
 
 // A function of the C library, lane by lane.
 Value *Emitter::math_call(const IntrinsicCall &c, const char *name) {
-    Type t = c.type.bits() == 16 ? Float(32, c.type.lanes()) : c.type;
+    Type t = c.type.bits() <= 16 ? Float(32, c.type.lanes()) : c.type;
     std::vector<Value *> args;
     for (size_t i = 0; i < c.args.size(); i++) args.push_back(arg_as(c, i, t));
     std::string full = str(name, t.bits() == 32 ? "f" : "");

@@ -6,7 +6,7 @@ namespace {
 
 // Returns true if t holds every product of an a and a b, of which neither is wider than 16 bits.
 bool holds_product(Type t, Type a, Type b) {
-    if (t.is_float()) return !t.is_bfloat();
+    if (t.is_float()) return t.bits() >= 32;
     if (a.bits() > 16 || b.bits() > 16) return false;
     for (int64_t x : {a.min_int(), a.max_int()}) {
         for (int64_t y : {b.min_int(), b.max_int()}) {

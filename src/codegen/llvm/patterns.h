@@ -29,6 +29,9 @@ public:
     // exp(x) and log(x) of float32s, to about 1e-5.
     virtual Value *fast_exp(Value * /*x*/) { return nullptr; }
     virtual Value *fast_log(Value * /*x*/) { return nullptr; }
+    // Casts between float32s and floats of 8 bits.
+    virtual Value *float32_from_float8(Value * /*v*/, Type /*from*/) { return nullptr; }
+    virtual Value *float8_from_float32(Value * /*v*/, Type /*to*/) { return nullptr; }
     // Returns true if a division by a constant is better a product with its reciprocal, of which
     // the last bit may differ.
     virtual bool divides_by_reciprocals() const { return false; }

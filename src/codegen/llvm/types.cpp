@@ -1,4 +1,5 @@
 #include "codegen/llvm/patterns.h"
+#include "ir/float_bits.h"
 
 namespace tessera::codegen {
 
@@ -51,7 +52,7 @@ Value *Values::int_constant(Type t, int64_t value) {
 }
 
 Value *Values::float_constant(Type t, double value) {
-    if (t.is_bfloat()) return int_constant(t, bfloat16_t(value).to_bits());
+    if (t.is_bfloat() || t.is_float8()) return int_constant(t, int64_t(bits_of_float(t, value)));
     return llvm::ConstantFP::get(register_type(t), value);
 }
 

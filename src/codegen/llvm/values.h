@@ -15,10 +15,11 @@ using llvm::Value;
 // Writes LLVM IR that makes values of values, wherever it will run: what an operator or a cast of
 // our IR means. Its functions are in a file per subject:
 //   types.cpp    types and constants                  arithmetic.cpp  arithmetic, comparison
-//   cast.cpp     casts, half and bfloat16             divide.cpp      Euclidean division
+//   cast.cpp     casts, narrow floats                 divide.cpp      Euclidean division
 //   shift.cpp    shifts                               vectors.cpp     shuffles, reductions
 //   math.cpp     transcendentals
-// The values of registers: bool is i1 (a byte in memory), bfloat16 is i16, Handle is ptr.
+// The values of registers: bool is i1 (a byte in memory), bfloat16 is i16, float8 i8, Handle is
+// ptr.
 class Values {
 public:
     virtual ~Values();
@@ -62,6 +63,8 @@ protected:
     Value *cast_float_to_int(Value *v, Type from, Type to);
     Value *cast_float_to_float(Value *v, Type from, Type to);
     Value *bfloat_from_float32(Value *v, int lanes);
+    Value *float32_from_float8(Value *v, Type from);
+    Value *float8_from_float32(Value *v, Type to);
     Value *float32_rounded_to_odd(Value *v, int lanes);
     Value *int64_rounded_to_odd(Value *v, Type from);
     Value *saturating_cast(Value *v, Type from, Type to);

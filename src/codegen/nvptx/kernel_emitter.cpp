@@ -27,7 +27,8 @@ KernelEmitter::KernelEmitter(llvm::Module &module, const Target &target,
                              const Architecture &architecture, int capability,
                              KernelReports &reports)
     : Emitter(module, target, architecture), has_async_copies(capability >= 80),
-      waits(waits_for_kernels(target, capability)), reports(reports) {}
+      has_matrix_stores(capability >= 90), waits(waits_for_kernels(target, capability)),
+      reports(reports) {}
 
 void KernelEmitter::refuse_in_kernel(const std::string &what) {
     throw CompileError(str(what, " cannot be done within a kernel, on a GPU"));

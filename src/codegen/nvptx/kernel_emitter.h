@@ -67,6 +67,7 @@ private:
     void copy_tile(const MachineOp &node);
     void copy_async(const MachineOp &node);
     void store_quads(const MachineOp &node);
+    void store_matrices(const std::array<Value *, 4> &words, Value *own, Value *lane);
 
     llvm::Function *declare(const LoweredFunction &kernel, const KernelFacts &facts);
     void wait_for_kernels();
@@ -86,7 +87,7 @@ private:
     void fail(const Expr &place, const Expr &error);
     void print(const ExternCall &line);
 
-    const bool has_async_copies;
+    const bool has_async_copies, has_matrix_stores;
     const bool waits;  // kernels do, for those before them (waits_for_kernels in ptx.h)
     KernelReports &reports;
     std::string name;  // of the kernel

@@ -85,6 +85,20 @@ std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {
     return {text.begin(), text.end()};
 }
 
+// Returns true if kernels have values of floats of 8 bits, which begin with one of these nodes.
+bool has_float8(const ir::Module &module) {
+    bool found = false;
+    const auto note = [&](const auto &node) { found |= node.type.is_float8(); };
+    for (const ir::LoweredFunction &f : module.functions) {
+        if (f.kind != ir::FunctionKind::Kernel) continue;
+        ir::for_each_node(f.body, [&](const ir::Load &n) { note(n); });
+        ir::for_each_node(f.body, [&](const ir::Cast &n) { note(n); });
+        ir::for_each_node(f.body, [&](const ir::Reinterpret &n) { note(n); });
+        ir::for_each_node(f.body, [&](const ir::Variable &n) { note(n); });
+    }
+    return found;
+}
+
 }  // namespace
 
 bool is_exact(const ir::Module &module, int capability) {
@@ -124,7 +138,7 @@ std::string to_ptx(const ir::Module &module, const Target &target, int capabilit
     std::string ptx;
     run_on_large_stack([&] {
         const Architecture &architecture =
-            nvptx_architecture(capability, is_exact(module, capability));
+            nvptx_architecture({capability, is_exact(module, capability), has_float8(module)});
         const auto machine = make_gpu_machine(architecture, target);
         llvm::LLVMContext context;
         keep_errors(context);

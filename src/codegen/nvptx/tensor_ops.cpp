@@ -1,9 +1,11 @@
 #include "codegen/nvptx/kernel_emitter.h"
+#include "ir/gpu_instructions.h"
 #include "ir/operators.h"
 #include "ir/tensor_operation.h"
 #include "ir/visitor.h"
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
+#include <regex>
 
 // Asynchronous copies, barriers in memory, and the instructions of tensor cores (PTX ISA 9.0).
 namespace tessera::codegen {
@@ -42,6 +44,25 @@ std::string replaced(std::string text, std::string_view before, const std::strin
     for (size_t at = text.find(before); at != std::string::npos;
          at = text.find(before, at + after.size()))
         text.replace(at, before.size(), after);
+    return text;
+}
+
+// Replaces what stands for registers of an operand: $D for all, $D[2:4] for those numbered 2 and 3.
+std::string with_registers(std::string text, const std::string &name, int64_t first,
+                           int64_t count) {
+    static const std::regex some(R"(\[(\d+):(\d+)\])");
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
+        const auto begin = text.cbegin() + ptrdiff_t(at + name.size());
+        std::smatch range;
+        const bool is_some = std::regex_search(begin, text.cend(), range, some,
+                                               std::regex_constants::match_continuous);
+        const int64_t from = is_some ? std::stoll(range[1]) : 0,
+                      to = is_some ? std::stoll(range[2]) : count;
+        const size_t length = name.size() + (is_some ? size_t(range.length()) : 0);
+        const std::string all = str("{", registers(first + from, to - from), "}");
+        text.replace(at, length, all);
+        at += all.size();
+    }
     return text;
 }
 
@@ -313,16 +334,17 @@ std::vector<std::vector<Value *>> KernelEmitter::operands_at(const TensorOperati
 // Puts the numbers of registers into the line of an instruction.
 std::string KernelEmitter::assembly_of(const TensorOperation &t, int64_t sums, int64_t of_a,
                                        int64_t of_b) {
-    const auto list = [](int64_t first, int64_t count, bool is_descriptor) {
-        return is_descriptor ? str("$", first) : str("{", registers(first, count), "}");
+    const auto put = [](std::string text, const char *name, int64_t first, int64_t count,
+                        bool is_descriptor) {
+        return is_descriptor ? replaced(std::move(text), name, str("$", first))
+                             : with_registers(std::move(text), name, first, count);
     };
     const auto is_panel = [](const TensorOperation::Operand &o) {
         return o.source == TensorOperation::Source::Panels;
     };
-    std::string text = t.instruction.assembly;
-    text = replaced(text, "$D", list(0, sums, false));
-    text = replaced(text, "$A", list(2 * sums, of_a, is_panel(t.a)));
-    text = replaced(text, "$B", list(2 * sums + of_a, of_b, is_panel(t.b)));
+    std::string text = put(t.instruction.assembly, "$D", 0, sums, false);
+    text = put(text, "$A", 2 * sums, of_a, is_panel(t.a));
+    text = put(text, "$B", 2 * sums + of_a, of_b, is_panel(t.b));
     text = replaced(text, "%A", t.a.is_along_k ? "0" : "1");
     return replaced(text, "%B", t.b.is_along_k ? "0" : "1");
 }
@@ -443,6 +465,21 @@ std::array<Value *, 4> KernelEmitter::in_words(std::span<const Expr> elements) {
     return words;
 }
 
+// Four matrices, of which each thread has two elements of a row. A thread gives the place of the
+// row of its number; the place that it would store to alone is another's: of the row lane / 4 in
+// the matrix lane % 4.
+void KernelEmitter::store_matrices(const std::array<Value *, 4> &words, Value *own, Value *lane) {
+    Value *row = b.CreateShl(b.CreateAnd(lane, b.getInt32(7)), 2);
+    Value *matrix = b.CreateAnd(b.CreateLShr(lane, 3), b.getInt32(3));
+    Value *place = b.CreateIntrinsic(I::nvvm_shfl_sync_idx_i32,
+                                     {b.getInt32(UINT32_MAX), b.CreatePtrToInt(own, b.getInt32Ty()),
+                                      b.CreateOr(row, matrix), b.getInt32(31)});
+    const std::string text = replaced(
+        with_registers(stmatrix_x4(Float(16)).assembly, "$F", 1, words_stored), "$M", "$0");
+    assembly(text, "r,r,r,r,r,~{memory}", b.getVoidTy(),
+             {place, words[0], words[1], words[2], words[3]});
+}
+
 // Operands: the thread's number, what it has of each block, where its 16 bytes go.
 void KernelEmitter::store_quads(const MachineOp &node) {
     if (node.operands.size() < 2) return run(node.body);
@@ -453,11 +490,16 @@ void KernelEmitter::store_quads(const MachineOp &node) {
         alignment_of(place.buffer, place.type.element_of(), place.alignment) >= 16;
     if (!ramp || !is_aligned) return run(node.body);
     const auto elements = std::span(node.operands).subspan(1, node.operands.size() - 2);
-    const std::array<Value *, 4> own =
-        exchange_elements(in_words(elements), place.type.bits(), value(node.operands[0]));
+    const std::array<Value *, 4> words = in_words(elements);
+    Value *lane = value(node.operands[0]);
+    Value *target = element_pointer(place.buffer, place.type, ramp->base);
+    const bool is_shared = target->getType()->getPointerAddressSpace() ==
+                           architecture.address_space(AddressSpace::Shared);
+    if (is_shared && place.type.bits() == 16 && has_matrix_stores)
+        return store_matrices(words, target, lane);
+    const std::array<Value *, 4> own = exchange_elements(words, place.type.bits(), lane);
     Value *all = llvm::PoisonValue::get(llvm::FixedVectorType::get(b.getInt32Ty(), words_stored));
     for (unsigned i = 0; i < words_stored; i++) all = b.CreateInsertElement(all, own[i], i);
-    Value *target = element_pointer(place.buffer, place.type, ramp->base);
     tag(*b.CreateAlignedStore(all, target, llvm::Align(16)), place.buffer);
 }
 

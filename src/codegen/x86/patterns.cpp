@@ -56,8 +56,7 @@ Value *X86Patterns::dot(const VectorReduce &node, const Expr &accumulator) {
     if (!find_product(node.value, product)) return nullptr;
     Type t = node.type, a = product.a.type(), c = product.b.type();
     int factor = node.value.type().lanes() / node.lanes;
-    if (t.is_float() && !t.is_bfloat())
-        return dot_of_bfloats(node, accumulator, product.a, product.b);
+    if (t.is_float()) return dot_of_bfloats(node, accumulator, product.a, product.b);
     if (t.bits() != 32 || !t.is_int_or_uint()) return nullptr;
     bool vnni = target.has_feature(Target::AVX512_VNNI) || target.has_feature(Target::AVXVNNI);
     if (is_signed_byte(a) && is_unsigned_byte(c)) std::swap(product.a, product.b);

@@ -63,7 +63,7 @@ class SaturateCasts final : public Mutator {
         const Type to = node.type, from = node.value.type();
         const bool saturates = from.is_float() && to.is_int_or_uint() && to.bits() >= 32;
         if (!saturates || fits(reach_of(node.value), to)) return Mutator::visit(node);
-        const Type computed = from.bits() == 16 ? Float(32, from.lanes()) : from;
+        const Type computed = from.bits() <= 16 ? Float(32, from.lanes()) : from;
         Expr value = cast(computed, (*this)(node.value));
         const double largest = largest_that_fits(to, from);
         value = Min::make(value, make_float_const(computed, largest));
@@ -165,12 +165,12 @@ Reach SaturateCasts::compute(const Expr &e) {
     case NodeKind::Broadcast: return reach_of(e.as<Broadcast>()->value);
     case NodeKind::Cast: {
         const auto *c = e.as<Cast>();
-        if (!c->type.is_float() || c->type.bits() == 16) return {};
+        if (!c->type.is_float() || c->type.bits() <= 16) return {};
         return reach_of(c->value);
     }
 #define ARITHMETIC(T)                                                                              \
     case NodeKind::T:                                                                              \
-        if (!e.type().is_float() || e.type().bits() == 16) return {};                              \
+        if (!e.type().is_float() || e.type().bits() <= 16) return {};                              \
         return arithmetic(NodeKind::T, reach_of(e.as<T>()->a), reach_of(e.as<T>()->b));
         ARITHMETIC(Add)
         ARITHMETIC(Sub)

@@ -324,7 +324,8 @@ private:
         if (instruction.operand(name).place == OperandPlace::Memory)
             return place_panels(t, operand, is_a, matrix, value);
         const bool is_whole = instruction.extent("k") * value.type().bytes() == 32 &&
-                              own.extent() % 16 == 0 && instruction.threads == 32;
+                              own.extent() % 16 == 0 && instruction.threads == 32 &&
+                              instruction.extent(is_a ? "i" : "j") <= 16;
         if (is_whole && matrix.may_be_rows()) return place_rows(t, operand, name, matrix, value);
         operand.source = Source::Registers;
         in_registers = value;
