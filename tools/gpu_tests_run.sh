@@ -35,6 +35,7 @@ one runtime 120 cuda_smoke
 one fault 60 cuda_smoke fault
 one language 300 test_compat_gpu
 one random 600 tessera-fuzz --gpu --seed-range "0:$pipelines" --seconds 500 --jobs "$(nproc)"
+one tensor 600 tessera-fuzz --tensor --seed-range "0:$pipelines" --seconds 500 --jobs "$(nproc)"
 one bench 300 bench_gpu
 [ ! -f "$logs/bench" ] || cat "$logs/bench"
 echo

@@ -18,7 +18,8 @@ struct Options {
     std::string seed_range = "0:1000000000", matching;
     int seconds = 60, jobs = 2, case_seconds = 30, shrink_seconds = 120, grace_seconds = 60;
     bool print = false, list_refusals = false, here = false, c_source = false,
-         auto_schedules = false, gpu = false;
+         auto_schedules = false, gpu = false, tensor = false;
+    std::string tensor_plan;
 };
 
 Options parse(int argc, char **argv, CLI::App &app) {
@@ -37,6 +38,10 @@ Options parse(int argc, char **argv, CLI::App &app) {
     app.add_flag("--auto-schedules", o.auto_schedules,
                  "schedules of the autoscheduler, changed at random, in place of the programs'");
     app.add_flag("--gpu", o.gpu, "schedules with kernels, which are run where there is a GPU");
+    app.add_flag("--tensor", o.tensor,
+                 "products, convolutions and chains by tensor instructions, in place of programs; "
+                 "they are run on the GPU, or interpreted where there is none");
+    app.add_option("--tensor-plan", o.tensor_plan, "one such, as it was printed; run here");
     app.add_flag("--here", o.here, "run in this process, for a debugger");
     app.parse(argc, argv);
     return o;
@@ -54,9 +59,10 @@ public:
     explicit Seeds(const Options &o)
         : until(std::chrono::steady_clock::now() + std::chrono::seconds(o.seconds)) {
         std::tie(seed, end) = seeds_of(o.seed_range);
-        if (o.gpu && seed < first_gpu_seed) {
-            seed += first_gpu_seed;
-            end += first_gpu_seed;
+        const uint64_t first = o.tensor ? first_tensor_seed : o.gpu ? first_gpu_seed : 0;
+        if (seed < first) {
+            seed += first;
+            end += first;
         }
         if (!o.matching.empty()) wanted = std::regex(o.matching);
     }
@@ -105,6 +111,13 @@ int run(const Options &o) {
     if (o.print) {
         for (uint64_t seed = 0; seeds.next(seed);) std::cout << to_cpp(draw_plan(seed)) << "\n";
         return 0;
+    }
+    if (!o.tensor_plan.empty()) {
+        Plan plan;
+        plan.tensor = tensor_plan_of(o.tensor_plan);
+        const Report r = check_here(plan);
+        std::cout << r.kind << "\n" << r.message << "\n";
+        return r.outcome == Outcome::Fails;
     }
     if (o.here) {
         Report r = check_here(draw_plan(seeds.first_left()));

@@ -86,6 +86,23 @@ void bind_language_enums(nb::module_ &m) {
             "MMA", [](nb::handle) { return I::MMA; }, docs::enums::TensorInstruction_mma);
         c.def_prop_ro_static(
             "WGMMA", [](nb::handle) { return I::WGMMA; }, docs::enums::TensorInstruction_wgmma);
+        using Operand = std::pair<Type, std::string>;
+        c.def_static("any", &I::any, docs::enums::TensorInstruction_any);
+        c.def_static(
+            "define",
+            [](const std::string &name, const Operand &d, const Operand &a, const Operand &b,
+               const std::string &ptx, int threads, int capability) {
+                return I::define({name,
+                                  threads,
+                                  capability,
+                                  {d.first, d.second},
+                                  {a.first, a.second},
+                                  {b.first, b.second},
+                                  ptx},
+                                 here());
+            },
+            "name"_a, "d"_a, "a"_a, "b"_a, "ptx"_a, "threads"_a = 32, "capability"_a = 80,
+            docs::enums::TensorInstruction_define);
     }
     {
         using E = NameMangling;

@@ -40,9 +40,7 @@ CPP = "what only C++ needs: Python's types are known when the program runs"
 TUPLE = "a tuple of Python's"
 MEMORY = "an address, which only C++ uses"
 EXCEPTIONS = {
-    "TensorInstruction.any": "TensorInstruction('any') is the same",
-    "TensorInstruction.define": "instructions of a program's own are described in C++",
-    "TensorInstructionDescription": "instructions of a program's own are described in C++",
+    "TensorInstructionDescription": "the arguments of TensorInstruction.define",
     # Whole headers' classes.
     "BufferContents": COMPILER,
     "PipelineContents": COMPILER,

@@ -55,29 +55,18 @@ std::vector<PlacedAccess> accesses_of(const MachineOp &s) {
 }  // namespace
 
 const Load *placed_element(const Expr &place) {
-    const Expr *e = &place;
-    while (const Let *let = e->as<Let>()) e = &let->body;
-    const auto *c = e->as<IntrinsicCall>();
-    return c && c->op == Intrinsic::address_of ? c->args[0].as<Load>() : nullptr;
+    const Expr *element = element_of_place(place);
+    return element ? element->as<Load>() : nullptr;
 }
 
-Word StatementRun::tensor_map(Operands operands) {
-    std::vector<Word> all;
-    for (const Value *operand : operands) all.push_back(operand->word());
-    const auto found = std::ranges::find(shared.tensor_maps, all);
-    const auto number = found - shared.tensor_maps.begin();
-    if (found == shared.tensor_maps.end()) shared.tensor_maps.push_back(std::move(all));
-    return Word(number + 1);
-}
-
-int64_t StatementRun::swizzle_of_map(Word handle) const {
+const TensorMap &StatementRun::map_of(Word handle) const {
     if (handle == 0 || handle > shared.tensor_maps.size())
         throw RuntimeError("a copy of a box by what is no tensor map");
-    return int64_t(shared.tensor_maps[size_t(handle - 1)].back());
+    return shared.tensor_maps[size_t(handle - 1)];
 }
 
 // Checks the places that the machine accesses by itself. Returns these places, and behind them, of
-// a copy of a box, its barrier and its map.
+// a copy of a box, its barrier, its map and its coordinates.
 Tape &StatementRun::places_of(const MachineOp &s) {
     const auto [known, is_new] = shared.placed_accesses.try_emplace(&s);
     if (is_new) known->second = accesses_of(s);
@@ -86,8 +75,7 @@ Tape &StatementRun::places_of(const MachineOp &s) {
         std::vector<Expr> all;
         for (const PlacedAccess &access : accesses) all.push_back(s.operands[access.operand]);
         if (s.op == MachineOpKind::copy_tile) {
-            all.push_back(s.operands.at(1));
-            if (s.operands.size() > 2) all.push_back(s.operands[2]);
+            all.insert(all.end(), s.operands.begin() + 1, s.operands.end());
         }
         return all;
     });
@@ -119,23 +107,41 @@ void StatementRun::run_machine_op(const MachineOp &s) {
         if (frame.copies.empty()) frame.copies.emplace_back();
         frame.recorded = &frame.copies.back();
         break;
-    case MachineOpKind::copy_tile: {
-        const size_t after_places = shared.placed_accesses[&s].size();
-        CopyBarrier &barrier = copy_barrier(places.result(after_places).word());
-        if (barrier.pending.empty())
-            throw RuntimeError("a copy for a barrier that expects nothing");
-        frame.recorded = &barrier.pending.back();
-        frame.box_swizzle =
-            s.operands.size() > 2 ? swizzle_of_map(places.result(after_places + 1).word()) : 0;
-        break;
-    }
+    case MachineOpKind::copy_tile: return run_copy_tile(s, places);
     }
     run(s.body);
     frame.recorded = nullptr;
-    frame.box_swizzle.reset();
 }
 
-// The machine places the elements of a box by the swizzle of its map.
+// A box brings all of its bytes, also those that are outside of what is copied.
+void StatementRun::run_copy_tile(const MachineOp &s, const Tape &places) {
+    const size_t count = s.operands.size();
+    CopyBarrier &barrier = copy_barrier(places.result(1).word());
+    if (barrier.pending.empty()) throw RuntimeError("a copy for a barrier that expects nothing");
+    CopyPhase &phase = barrier.pending.back();
+    PendingStores stores;
+    frame.recorded = &stores;
+    frame.box_swizzle = 0;
+    if (count > 2) frame.box_swizzle = map_of(places.result(2).word()).swizzle;
+    run(s.body);
+    frame.recorded = nullptr;
+    frame.box_swizzle.reset();
+    if (count > 2) {
+        std::vector<int64_t> at;
+        for (size_t i = 3; i < count; i++) at.push_back(places.result(i).as_int());
+        const MemoryRef &to = frame.memories.at(placed_element(s.operands[0])->buffer);
+        const auto byte = int64_t(places.result(0).word() - Word(uintptr_t(to->address(0))));
+        stores =
+            copy_box(map_of(places.result(2).word()), at, {to, byte / to->type.bytes()}, stores);
+    }
+    for (const PendingStore &store : stores) phase.begun += store.memory->type.bytes();
+    if (phase.begun > phase.expected)
+        throw RuntimeError(str("copies bring ", phase.begun, " bytes, and their barrier expects ",
+                               phase.expected));
+    phase.stores.insert(phase.stores.end(), stores.begin(), stores.end());
+}
+
+// The elements of a box are where the swizzle of its map has them.
 void StatementRun::record(const MemoryRef &memory, int64_t element, Word word, uint8_t poison) {
     const int64_t index = frame.box_swizzle ? memory->place_of(element, *frame.box_swizzle)
                                             : memory->place_of(element);
@@ -155,23 +161,29 @@ CopyBarrier &StatementRun::copy_barrier(Word place) {
 void StatementRun::wait_for_copies(size_t but) {
     // The last one is still open.
     while (frame.copies.size() > but + 1) {
-        for (const PendingStore &s : frame.copies.front())
+        for (const PendingStore &s : frame.copies.front()) {
             s.memory->store(s.index, s.word, s.poison, accessor());
+            note_write(s.memory, s.index);
+        }
         frame.copies.pop_front();
     }
 }
 
 void StatementRun::wait_for_phase(CopyBarrier &barrier, bool is_odd) {
     const auto is_over = [&] { return barrier.phases % 2 != int64_t(is_odd); };
-    const auto has_copies = [&] { return !barrier.pending.empty(); };
+    const auto has_copies = [&] {
+        return !barrier.pending.empty() &&
+               barrier.pending.front().begun == barrier.pending.front().expected;
+    };
     shared.coroutines.wait_until([&] { return is_over() || has_copies(); },
-                                 "a copy that nobody has begun, or threads that do not arrive");
+                                 "a copy that nobody has begun, bytes that a barrier expects and "
+                                 "no copy brings, or threads that do not arrive");
     if (is_over()) {
         // All that others have done before they arrived is done.
         if (barrier.warps_arrive) frame.task = new_phase_of_thread();
         return;
     }
-    for (const PendingStore &s : barrier.pending.front())
+    for (const PendingStore &s : barrier.pending.front().stores)
         s.memory->end_copy(s.index, s.word, s.poison);
     barrier.pending.pop_front();
     barrier.phases++;
@@ -196,10 +208,22 @@ int StatementRun::new_phase_of_thread() {
 }
 
 // Begins a phase of copies that the barrier waits for.
-void StatementRun::expect_copies(CopyBarrier &barrier) {
+void StatementRun::expect_copies(CopyBarrier &barrier, int64_t bytes) {
     if (!barrier.pending.empty())
         throw RuntimeError("a barrier expects copies, and those before have not been waited for");
-    barrier.pending.emplace_back();
+    barrier.pending.push_back({bytes, 0, {}});
+}
+
+// Other units of the machine see what a thread has written after a fence of this thread.
+void StatementRun::note_write(const MemoryRef &memory, int64_t index) {
+    if (!frame.block || !frame.block->has_machine_readers || !memory->is_of_block) return;
+    memory->note_unfenced(index);
+    frame.unfenced.emplace_back(memory, index);
+}
+
+void StatementRun::fence() {
+    for (const auto &[memory, index] : frame.unfenced) memory->fence(index);
+    frame.unfenced.clear();
 }
 
 // Returns false if it is none.
@@ -210,14 +234,19 @@ bool StatementRun::asynchronous_intrinsic(const IntrinsicCall &node, Operands op
         if (frame.copies.empty()) frame.copies.emplace_back();
         frame.copies.emplace_back();
         break;
-    case Intrinsic::async_wait: wait_for_copies(size_t(operands[0]->as_int())); break;
+    case Intrinsic::async_wait:
+        wait_for_copies(size_t(operands[0]->as_int()));
+        fence();  // if the machine reads what is copied, a wait is a fence, too
+        break;
     case Intrinsic::barrier_init:
         if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
         if (!frame.block->barriers.try_emplace(operands[0]->word()).second)
             throw RuntimeError("a barrier is initialized twice");
         if (operands.size() > 1) copy_barrier(operands[0]->word()).arrivals = operands[1]->as_int();
         break;
-    case Intrinsic::barrier_expect: expect_copies(copy_barrier(operands[0]->word())); break;
+    case Intrinsic::barrier_expect:
+        expect_copies(copy_barrier(operands[0]->word()), operands[1]->as_int());
+        break;
     case Intrinsic::barrier_arrive: arrive(copy_barrier(operands[0]->word())); break;
     case Intrinsic::barrier_wait:
         wait_for_phase(copy_barrier(operands[0]->word()), operands[1]->as_int() != 0);

@@ -127,6 +127,7 @@ Word Memory::load(int64_t index, uint8_t &is_poison, const Accessor &by) {
 
 void Memory::store(int64_t index, Word word, uint8_t is_poison, const Accessor &by) {
     check(index, true);
+    check_machine_reads(index);
     size_t at = size_t(index - low);
     // Storing the value that is there does no harm: the ends of a split loop overlap, and a blend
     // keeps what another iteration has computed, or will compute, which is checked at the end.
@@ -142,8 +143,34 @@ void Memory::store(int64_t index, Word word, uint8_t is_poison, const Accessor &
     store_word(type, address(index), word);
 }
 
+void Memory::note_unfenced(int64_t index) {
+    if (of_machine.empty()) of_machine.resize(size_t(size + padding));
+    of_machine.at(size_t(index - low)).is_unfenced = true;
+}
+
+void Memory::fence(int64_t index) { of_machine.at(size_t(index - low)).is_unfenced = false; }
+
+void Memory::begin_machine_read(int64_t index) {
+    check(index, false);
+    if (of_machine.empty()) of_machine.resize(size_t(size + padding));
+    OfMachine &element = of_machine.at(size_t(index - low));
+    if (element.is_unfenced)
+        throw RuntimeError(str("an instruction reads what a thread has written to ", name, ", at ",
+                               index, ", without a fence between (async_wait)"));
+    element.reads++;
+}
+
+void Memory::end_machine_read(int64_t index) { of_machine.at(size_t(index - low)).reads--; }
+
+void Memory::check_machine_reads(int64_t index) const {
+    if (of_machine.empty() || of_machine[size_t(index - low)].reads == 0) return;
+    throw RuntimeError(str("a write to ", name, " at ", index,
+                           ", which an instruction may still read: nobody has waited for it"));
+}
+
 void Memory::begin_copy(int64_t index, const Accessor &by) {
     check(index, true);
+    check_machine_reads(index);
     const auto at = size_t(index - low);
     if (by.task != task) {
         remember_touches();
@@ -156,6 +183,7 @@ void Memory::begin_copy(int64_t index, const Accessor &by) {
 
 void Memory::end_copy(int64_t index, Word word, uint8_t is_poison) {
     store_word(type, address(index), word);
+    if (!of_machine.empty()) of_machine[size_t(index - low)].is_unfenced = false;
     if (!poison.empty()) poison[size_t(index - low)] = is_poison ? undefined : defined;
 }
 

@@ -54,6 +54,15 @@ public:
     // before the copy ends.
     void begin_copy(int64_t index, const Accessor &by);
     void end_copy(int64_t index, Word word, uint8_t poison);
+
+    // Units of the machine, such as those of wgmma, read the memory of a block by themselves. They
+    // see what a thread has written after a fence of that thread, and nobody may write what they
+    // have not read yet.
+    void note_unfenced(int64_t index);
+    void fence(int64_t index);
+    void begin_machine_read(int64_t index);
+    void end_machine_read(int64_t index);
+
     uint8_t *address(int64_t index) const { return host + index * type.bytes(); }
     // From now on no element may be accessed.
     void free() { freed = true; }
@@ -77,6 +86,7 @@ public:
 
     const std::string name;
     const Type type;
+    bool is_of_block = false;  // which the threads of a block share
 
 private:
     struct Touched {
@@ -92,6 +102,7 @@ private:
     void touch_store(size_t at, const Accessor &by, bool same);
     void conflict(size_t at, const char *what) const;
     [[noreturn]] void fail_undefined(int64_t index) const;
+    void check_machine_reads(int64_t index) const;
 
     int64_t low = 0, size = 0, padding = 0;  // indices [low, low + size)
     int64_t swizzle = 0;
@@ -100,10 +111,15 @@ private:
     // The state of an element: it has a value, nobody has stored one, or what was stored has no
     // meaning.
     enum State : uint8_t { defined, unwritten, undefined };
-    std::vector<uint8_t> poison;   // State per element; empty: all are defined
-    std::vector<uint8_t> in_box;   // per element; empty: all may be accessed
-    std::vector<Touched> touched;  // empty until an iteration of a parallel loop comes
-    int task = TaskTree::root;     // that has this memory for itself
+    std::vector<uint8_t> poison;  // State per element; empty: all are defined
+    std::vector<uint8_t> in_box;  // per element; empty: all may be accessed
+    struct OfMachine {
+        uint16_t reads = 0;
+        bool is_unfenced = false;
+    };
+    std::vector<OfMachine> of_machine;  // empty until the machine's units read this memory
+    std::vector<Touched> touched;       // empty until an iteration of a parallel loop comes
+    int task = TaskTree::root;          // that has this memory for itself
     bool is_output = false, freed = false;
 };
 

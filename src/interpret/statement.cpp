@@ -1,6 +1,7 @@
 #include "interpret/statement.h"
 #include "base/large_stack.h"
 #include "interpret/statement_run.h"
+#include "ir/cpu_tensor.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/runtime_calls.h"
@@ -156,6 +157,17 @@ bool has_tensor_operation(const Stmt &s) {
     for_each_node(s, [&](const MachineOp &op) { any |= is_tensor_operation(op.op); });
     return any;
 }
+// Instructions that read operands in memory by themselves, not by loads of the threads.
+bool has_machine_readers(const Stmt &s) {
+    bool any = false;
+    for_each_node(s, [&](const MachineOp &op) {
+        if (!is_tensor_operation(op.op) || is_cpu_tensor(op)) return;
+        const auto t = TensorOperation::of(op);
+        any |= t.a.source == TensorOperation::Source::Panels ||
+               t.b.source == TensorOperation::Source::Panels;
+    });
+    return any;
+}
 bool has_barrier(const Stmt &s) {
     return has_tensor_operation(s) || has(Intrinsic::gpu_barrier, s) || has_rows(s) ||
            has(Intrinsic::gpu_role_barrier, s) || has(Intrinsic::barrier_arrive, s) ||
@@ -214,6 +226,9 @@ void StatementRun::run_threads(const For &outermost) {
     if (frame.cluster) frame.cluster->running.push_back(&block);
     block.shape = shape;
     block.has_rows = has_rows(Stmt(&outermost));
+    const auto [known, is_new] = shared.have_machine_readers.try_emplace(&outermost);
+    if (is_new) known->second = has_machine_readers(Stmt(&outermost));
+    block.has_machine_readers = known->second;
     block.rows.resize(size_t(block.has_rows ? shape[1] * shape[2] : 0));
     for (ThreadTeam &row : block.rows) row.threads = shape[0];
     std::vector<std::function<void()>> threads;
@@ -436,7 +451,9 @@ void StatementRun::run_store(const Store &s) {
         if (frame.recorded) {
             record(frame.memories.at(s.buffer), at, value.lanes[i], value.poison[i]);
         } else {
-            m.store(m.place_of(at), value.lanes[i], value.poison[i], accessor());
+            const int64_t place = m.place_of(at);
+            m.store(place, value.lanes[i], value.poison[i], accessor());
+            if (m.is_of_block) note_write(frame.memories.at(s.buffer), place);
         }
     }
 }
@@ -504,6 +521,7 @@ void StatementRun::run_allocate(const Allocate &s) {
     bool wanted = !s.condition.defined() || tape.result(s.extents.size()).as_bool();
     MemoryRef m =
         own_memory(s.buffer, s.type, wanted ? size : 0, wanted ? s.padding : 0, s.facts.swizzle);
+    m->is_of_block = traits_of(s.memory).space == AddressSpace::Shared;
     shared.remember(m);
     const Memory *made = m.get();
     if (frame.in_kernel) shared.of_kernels.insert(made);

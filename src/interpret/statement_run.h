@@ -5,6 +5,7 @@
 #include "interpret/memory.h"
 #include "interpret/statement.h"
 #include "interpret/tensor_instruction.h"
+#include "interpret/tensor_map.h"
 #include <array>
 #include <deque>
 #include <map>
@@ -33,13 +34,25 @@ struct PendingStore {
 };
 using PendingStores = std::vector<PendingStore>;
 
+// Sums that an asynchronous tensor operation will have computed, of operands that it reads.
+struct PendingSums {
+    PendingStores stores;
+    std::shared_ptr<MachineReads> reads;
+};
+
+// Copies that a barrier waits for: how many bytes it expects, and how many are on their way.
+struct CopyPhase {
+    int64_t expected = 0, begun = 0;  // bytes
+    PendingStores stores;
+};
+
 // A barrier that waits for arrivals, and for what copies.
 struct CopyBarrier {
-    int64_t arrivals = 1;               // of a phase: expectations, and whole warps
-    int64_t arrived = 0;                // threads of warps, since the last phase has ended
-    bool warps_arrive = false;          // and not only who expects copies
-    int64_t phases = 0;                 // that have ended
-    std::deque<PendingStores> pending;  // of the phases that have begun
+    int64_t arrivals = 1;           // of a phase: expectations, and whole warps
+    int64_t arrived = 0;            // threads of warps, since the last phase has ended
+    bool warps_arrive = false;      // and not only who expects copies
+    int64_t phases = 0;             // that have ended
+    std::deque<CopyPhase> pending;  // that have begun
 };
 
 // Threads of a kernel that meet at barriers.
@@ -56,6 +69,7 @@ struct ThreadTeam {
 struct ThreadBlock {
     ThreadTeam all;
     bool has_rows = false;
+    bool has_machine_readers = false;  // of what threads put into memory: wgmma
     std::vector<ThreadTeam> rows;
     std::map<int64_t, ThreadTeam> roles;  // by the numbers of their barriers
     std::array<int64_t, 3> shape = {1, 1, 1};
@@ -92,9 +106,12 @@ struct Frame {
     size_t row = 0;                      // of the threads that differ in x alone
     std::deque<PendingStores> copies;    // that it has begun, in groups; the last one is open
     PendingStores *recorded = nullptr;   // what stores go to, instead of memory
-    std::optional<int64_t> box_swizzle;  // of the copy of a box that is recorded
-    // Sums of asynchronous tensor operations that it has not waited for, oldest first.
-    std::deque<PendingStores> sums;
+    // The copy of a box that is recorded is placed by this swizzle, where it is no map's.
+    std::optional<int64_t> box_swizzle;
+    // Asynchronous tensor operations that it has not waited for, oldest first.
+    std::deque<PendingSums> sums;
+    // What it has written since its last fence, where the machine's units read the same memory.
+    std::vector<std::pair<MemoryRef, int64_t>> unfenced;
 };
 
 // A buffer made of a part of another one begins with these.
@@ -120,6 +137,7 @@ struct SharedState {
     std::unordered_map<const ir::MachineOp *, std::unique_ptr<TensorPlan>> tensor_plans;
     std::unordered_map<std::string, ir::Instruction> cpu_instructions;  // that were run
     std::unordered_map<const ir::MachineOp *, std::vector<PlacedAccess>> placed_accesses;
+    std::unordered_map<const ir::StmtNode *, bool> have_machine_readers;  // loops over threads
     // The statements to run at the end of lets: lower/finish/runtime_calls.h.
     std::unordered_map<const ir::StmtNode *, ir::Stmt> ends;
     std::unordered_map<Word, int64_t> semaphores;
@@ -135,8 +153,7 @@ struct SharedState {
     std::deque<std::vector<uint8_t>> blocks;
     std::unordered_map<Word, std::unique_ptr<OwnedBuffer>> made_buffers;  // by their addresses
     std::unordered_map<Word, Part> parts;
-    // Holds the operands of tensor maps, by their handles less 1.
-    std::vector<std::vector<Word>> tensor_maps;
+    std::vector<TensorMap> tensor_maps;  // by their handles less 1
 
     explicit SharedState(const StatementOptions &options) : options(options) {}
     // For foreign code that writes to it. Those that are gone are forgotten now and then.
@@ -182,7 +199,7 @@ private:
     ThreadTeam &own_row();
     void meet_in_role(const ir::IntrinsicCall &barrier, int64_t number, int64_t threads);
     void arrive(CopyBarrier &barrier);
-    void expect_copies(CopyBarrier &barrier);
+    void expect_copies(CopyBarrier &barrier, int64_t bytes);
     int new_phase_of_thread();
     void begin_task();
     void run_acquire(const ir::Acquire &s);
@@ -198,7 +215,8 @@ private:
     void run_machine_op(const ir::MachineOp &s);
     void run_cpu_tensor(const ir::MachineOp &s);
     void run_tensor_operation(const ir::MachineOp &s, const Tape &places);
-    void begin_sums(const MemoryRef &accumulators, const std::vector<Held> &results);
+    void begin_sums(const MemoryRef &accumulators, const std::vector<Held> &results,
+                    std::shared_ptr<MachineReads> reads);
     void go_on_with_sums(const Memory &accumulators);
     void wait_for_sums(size_t but);
     void take_operands(const TensorPlan &plan, const Tape &places, TensorThread &own);
@@ -214,8 +232,13 @@ private:
     void make_buffer(Operands operands, Value &result);
     bool asynchronous_intrinsic(const ir::IntrinsicCall &node, Operands operands, Value &result);
     CopyBarrier &copy_barrier(Word place);
-    Word tensor_map(Operands operands);
-    int64_t swizzle_of_map(Word handle) const;
+    Word tensor_map(const ir::IntrinsicCall &node, Operands operands);
+    const TensorMap &map_of(Word handle) const;
+    PendingStores copy_box(const TensorMap &map, const std::vector<int64_t> &at,
+                           const ElementPlace &to, const PendingStores &by_loops);
+    void run_copy_tile(const ir::MachineOp &s, const Tape &places);
+    void note_write(const MemoryRef &memory, int64_t index);
+    void fence();
     void record(const MemoryRef &memory, int64_t index, Word word, uint8_t poison);
     void wait_for_copies(size_t but);
     void wait_for_phase(CopyBarrier &barrier, bool is_odd);

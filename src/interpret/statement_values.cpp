@@ -213,7 +213,7 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
     case Intrinsic::shuffle_lanes: return shuffle(node, operands, result);
     case Intrinsic::gpu_processors: return result.assign(3);  // few, so that blocks take turns
     case Intrinsic::device_address: return result.assign(0);  // machine code looks at it alone
-    case Intrinsic::tensor_map: return result.assign(tensor_map(operands));
+    case Intrinsic::tensor_map: return result.assign(tensor_map(node, operands));
     default:
         if (asynchronous_intrinsic(node, operands, result)) return;
         if (device_intrinsic(node, operands, result)) return;

@@ -1,6 +1,7 @@
 #include "interpret/tensor_instruction.h"
 #include "base/error.h"
 #include "interpret/statement_run.h"
+#include "ir/layout_elements.h"
 #include "ir/operators.h"
 #include <cmath>
 #include <functional>
@@ -30,17 +31,6 @@ OperandAccess access_to(Registers &registers, int64_t first) {
         return registers.at(size_t(p[0])).at(size_t(p[1] + first));
     };
     return {at, [at](const Place &p, const Held &held) { at(p) = held; }, nullptr};
-}
-
-void for_each_element(const Layout &layout, const std::function<void(const Place &)> &visit) {
-    Place element(layout.coordinates.size(), 0);
-    for (int64_t left = layout.size(); left > 0; left--) {
-        visit(element);
-        for (size_t i = 0; i < element.size(); i++) {
-            if (++element[i] < layout.coordinates[i].extent) break;
-            element[i] = 0;
-        }
-    }
 }
 
 bool same(Type type, const Held &a, const Held &b) {
@@ -145,15 +135,13 @@ private:
         for (size_t n = 0; n < accesses.size(); n++) {
             const InstructionOperand &o = instruction.operands[n];
             auto storage = std::make_shared<FuncStorage>();
-            int64_t stride = 1;
-            for (const LayoutCoordinate &c : o.layout.coordinates) {
-                storage->add_dimension(0, c.extent, stride);
-                stride *= c.extent;
-            }
-            auto memory = std::make_shared<Memory>(o.name.text(), o.type, stride, 0, task);
+            int64_t stride = o.layout.size();
+            for (const LayoutCoordinate &c : o.layout.coordinates)
+                storage->add_dimension(0, c.extent, stride /= c.extent);
+            auto memory = std::make_shared<Memory>(o.name.text(), o.type, o.layout.size(), 0, task);
             if (accesses[n].load) {
                 int64_t index = 0;
-                for_each_element(o.layout, [&](const Place &element) {
+                for_each_element(o.layout, [&](auto element) {
                     const Layout &layout = accesses[n].layout ? *accesses[n].layout : o.layout;
                     const Held held = accesses[n].load(place_of(layout, element));
                     memory->store(index++, held.word, held.poison, by());
@@ -166,7 +154,7 @@ private:
         const MemoryRef memory = own.realizations[result.name]->values[0];
         StatementRun(shared, std::move(own)).run(instruction.meaning);
         int64_t index = 0;
-        for_each_element(result.layout, [&](const Place &element) {
+        for_each_element(result.layout, [&](auto element) {
             Held held;
             held.word = memory->load(index++, held.poison, by());
             accesses[0].store(place_of(result.layout, element), held);
@@ -176,10 +164,6 @@ private:
     // Loads by the place that a thread has given, which it swizzles as its memory is.
     Held load(const ElementPlace &first, int64_t element) const {
         return load_at(first, first.memory->place_of(first.index + element));
-    }
-    // Loads as the machine's units do, which swizzle by themselves.
-    Held load_swizzled(const ElementPlace &first, int64_t element, int64_t swizzle) const {
-        return load_at(first, first.memory->place_of(first.index + element, swizzle));
     }
     Held load_at(const ElementPlace &first, int64_t index) const {
         Held held;
@@ -212,7 +196,9 @@ private:
         OperandAccess access;
         access.layout = &o.layout;
         access.load = [this, first](const Place &p) {
-            return load_swizzled(first, p[0], panel_bytes);
+            const int64_t index = first.memory->place_of(first.index + p[0], panel_bytes);
+            meeting.reads->begin({first.memory, index});
+            return load_at(first, index);
         };
         return access;
     }
@@ -279,12 +265,14 @@ void StatementRun::run_tensor_operation(const MachineOp &s, const Tape &places) 
                                ", and the loops that it stands for compute ",
                                double_of_word(type, by_loops[i].word)));
     }
-    if (plan->operation.instruction.is_asynchronous) begin_sums(d_memory, own.accumulators);
+    if (plan->operation.instruction.is_asynchronous)
+        begin_sums(d_memory, own.accumulators, meeting->reads);
 }
 
 // The sums of an asynchronous operation are nobody's until the thread has waited for them.
-void StatementRun::begin_sums(const MemoryRef &accumulators, const std::vector<Held> &results) {
-    PendingStores &group = frame.sums.emplace_back();
+void StatementRun::begin_sums(const MemoryRef &accumulators, const std::vector<Held> &results,
+                              std::shared_ptr<MachineReads> reads) {
+    PendingStores &group = frame.sums.emplace_back(PendingSums{{}, std::move(reads)}).stores;
     for (size_t i = 0; i < results.size(); i++) {
         accumulators->begin_copy(int64_t(i), accessor());
         group.push_back({accumulators, int64_t(i), results[i].word, results[i].poison});
@@ -293,7 +281,8 @@ void StatementRun::begin_sums(const MemoryRef &accumulators, const std::vector<H
 
 // The next operation on the same accumulators goes on with them without a wait.
 void StatementRun::go_on_with_sums(const Memory &accumulators) {
-    for (PendingStores &group : frame.sums) {
+    for (auto &[stores, reads] : frame.sums) {
+        PendingStores &group = stores;
         for (const PendingStore &s : group) {
             if (s.memory.get() == &accumulators) s.memory->end_copy(s.index, s.word, s.poison);
         }
@@ -304,7 +293,7 @@ void StatementRun::go_on_with_sums(const Memory &accumulators) {
 
 void StatementRun::wait_for_sums(size_t but) {
     while (frame.sums.size() > but) {
-        for (const PendingStore &s : frame.sums.front())
+        for (const PendingStore &s : frame.sums.front().stores)
             s.memory->end_copy(s.index, s.word, s.poison);
         frame.sums.pop_front();
     }

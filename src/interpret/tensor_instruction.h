@@ -33,10 +33,28 @@ struct TensorThread {
     TensorThreadOperand a, b;
 };
 
+// Elements that the machine reads until the last of the threads that run an instruction together
+// has waited for it.
+struct MachineReads {
+    MachineReads() = default;
+    MachineReads(const MachineReads &) = delete;
+    ~MachineReads() {
+        for (const ElementPlace &e : elements) e.memory->end_machine_read(e.index);
+    }
+    void begin(const ElementPlace &e) {
+        e.memory->begin_machine_read(e.index);
+        elements.push_back(e);
+    }
+
+private:
+    std::vector<ElementPlace> elements;
+};
+
 // One time that threads run a tensor operation together.
 struct TensorMeeting {
     explicit TensorMeeting(size_t threads) : threads(threads) {}
     std::vector<TensorThread> threads;
+    std::shared_ptr<MachineReads> reads = std::make_shared<MachineReads>();
     size_t arrived = 0;
     bool is_done = false;  // the accumulators are the results
 };

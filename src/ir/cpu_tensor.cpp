@@ -1,6 +1,7 @@
 #include "ir/cpu_tensor.h"
 #include "base/error.h"
 #include "ir/operators.h"
+#include "ir/tensor_operation.h"
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -19,16 +20,9 @@ std::string text_of(const MachineOp &op, size_t operand) {
     return text ? text->value : "";
 }
 
-const Expr &without_lets(const Expr &place) {
-    const Expr *e = &place;
-    while (const Let *let = e->as<Let>()) e = &let->body;
-    return *e;
-}
-
 bool is_place_of(const Expr &place, Type type) {
-    const auto *c = without_lets(place).as<IntrinsicCall>();
-    return c && c->op == Intrinsic::address_of && c->args.size() == 1 &&
-           c->args[0].type().element_of() == type;
+    const Expr *element = element_of_place(place);
+    return element && element->type().element_of() == type;
 }
 
 // Returns nothing if it is no operation of a CPU.

@@ -1,5 +1,6 @@
 #include "ir/layout.h"
 #include "base/error.h"
+#include "ir/layout_elements.h"
 #include "ir/operators.h"
 #include <algorithm>
 #include <charconv>
@@ -105,19 +106,6 @@ int64_t sum_of_digits(const LayoutOutput &output, std::span<const int64_t> eleme
     return sum;
 }
 
-// Calls `visit` for each element, the last coordinate fastest.
-void for_each_element(const Layout &layout,
-                      const std::function<void(std::span<const int64_t>)> &visit) {
-    std::vector<int64_t> element(layout.coordinates.size(), 0);
-    for (int64_t left = layout.size(); left > 0; left--) {
-        visit(element);
-        for (size_t i = element.size(); i-- > 0;) {
-            if (++element[i] < layout.coordinates[i].extent) break;
-            element[i] = 0;
-        }
-    }
-}
-
 // Returns the part of the digit `inner` that falls into the digit `outer` of its value. The extent
 // is 1 if there is none.
 LayoutDigit part_of(const LayoutDigit &inner, const LayoutDigit &outer) {
@@ -138,6 +126,18 @@ const Named *find_named(const std::vector<Named> &all, std::string_view name) {
 }
 
 }  // namespace
+
+void for_each_element(const Layout &layout,
+                      const std::function<void(std::span<const int64_t>)> &visit) {
+    std::vector<int64_t> element(layout.coordinates.size(), 0);
+    for (int64_t left = layout.size(); left > 0; left--) {
+        visit(element);
+        for (size_t i = element.size(); i-- > 0;) {
+            if (++element[i] < layout.coordinates[i].extent) break;
+            element[i] = 0;
+        }
+    }
+}
 
 int64_t LayoutOutput::extent() const {
     int64_t last = 0;

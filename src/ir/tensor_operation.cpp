@@ -18,11 +18,8 @@ constexpr int64_t rows_of_load = 16, bytes_of_load = 32;
 
 // Returns the type of the element whose place the operand is; none if it is no place.
 std::optional<Type> type_at(const Expr &place) {
-    const Expr *e = &place;
-    while (const Let *let = e->as<Let>()) e = &let->body;
-    const auto *c = e->as<IntrinsicCall>();
-    if (!c || c->op != Intrinsic::address_of || c->args.size() != 1) return std::nullopt;
-    return c->args[0].type().element_of();
+    const Expr *element = element_of_place(place);
+    return element ? std::optional(element->type().element_of()) : std::nullopt;
 }
 
 // ---- Where an operand is, as text: "registers", "rows along k", "panels across 4096" ----
@@ -106,6 +103,13 @@ bool may_be(const TensorOperation &t, const TensorOperand &o, const char *name) 
 }
 
 }  // namespace
+
+const Expr *element_of_place(const Expr &place) {
+    const Expr *e = &place;
+    while (const Let *let = e->as<Let>()) e = &let->body;
+    const auto *c = e->as<IntrinsicCall>();
+    return c && c->op == Intrinsic::address_of && c->args.size() == 1 ? &c->args[0] : nullptr;
+}
 
 std::string fault_of(const MachineOp &op) {
     if (is_cpu_tensor(op)) return fault_of_cpu_tensor(op);

@@ -50,6 +50,9 @@ struct TensorOperation {
     static Instruction load_of(const Operand &operand, Type element);
 };
 
+// Returns the element whose place it is, address_of(element) within lets; null if it is no place.
+const Expr *element_of_place(const Expr &place);
+
 // Says what is wrong with the operands of a MachineOp tensor: their number, sizes that its
 // instructions do not divide, or places of other types. Empty if they are right.
 std::string fault_of(const MachineOp &op);

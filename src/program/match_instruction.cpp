@@ -185,13 +185,19 @@ std::vector<InstructionLoop> loops_of(const Instruction &instruction) {
 
 std::vector<InstructionMatch> match_instruction(const FunctionContents &f, const Definition &d,
                                                 const Instruction &instruction) {
-    if (!obstacle(f, d).empty() || d.values[0].type() != instruction.operands[0].type) return {};
-    const Pattern pattern(instruction, own_element(f, d).element);
+    if (!obstacle(f, d).empty()) return {};
+    return match_value(instruction, own_element(f, d).element, d.values[0]);
+}
+
+std::vector<InstructionMatch> match_value(const Instruction &instruction, const Expr &written,
+                                          const Expr &value) {
+    if (value.type() != instruction.operands[0].type) return {};
+    const Pattern pattern(instruction, written);
     std::vector<InstructionMatch> matches;
     std::vector<size_t> order = pattern.in_order();
     do {
         if (!keeps_types(instruction, order)) continue;
-        auto match = pattern.match(order, d.values[0]);
+        auto match = pattern.match(order, value);
         if (!match) continue;
         const bool is_new = std::ranges::none_of(
             matches, [&](const InstructionMatch &m) { return is_same(m, *match); });

@@ -28,6 +28,10 @@ std::vector<InstructionLoop> loops_of(const ir::Instruction &instruction);
 std::vector<InstructionMatch> match_instruction(const FunctionContents &f, const Definition &d,
                                                 const ir::Instruction &instruction);
 
+// The same for a value in which the element that is written stands as `written`.
+std::vector<InstructionMatch> match_value(const ir::Instruction &instruction, const Expr &written,
+                                          const Expr &value);
+
 // Says why there is no such way: "A of mma.m16n8k16... is of float16, and in of float32; ...".
 std::string fault_of_match(const FunctionContents &f, const Definition &d,
                            const ir::Instruction &instruction);

@@ -1,20 +1,14 @@
 // Convolutions and other sums over several indices on tensor cores, each written as a plain Func:
 // by meaning, thread by thread, without a GPU; as PTX, and what ptxas says of it where it is
 // installed; and on the GPU, where there is one.
+#include "correctness/device_code.h"
 #include "error/refusal.h"
 #include "lang/module.h"
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 
-#ifndef PTXAS
-#define PTXAS ""
-#endif
-
 using namespace tessera;
+using test::count_of;
 
 namespace {
 
@@ -215,13 +209,6 @@ void schedule(Func &out, Func &of, const Loops &loops, const std::vector<Func> &
         f.compute_at(of, at).store_in(MemoryType::GPUShared).async().ring_buffer(2);
 }
 
-size_t count_of(const std::string &text, const std::string &part) {
-    size_t count = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        count++;
-    return count;
-}
-
 std::string ptx_of(const Func &out, const std::vector<Argument> &args) {
     const Target target("x86-64-linux-cuda-cuda_capability_90");
     const Module module = Pipeline(out).compile_to_module(args, "convolution", target);
@@ -232,19 +219,9 @@ std::string ptx_of(const Func &out, const std::vector<Argument> &args) {
 // No instruction of the kernel for aligned buffers, which is the first, waits for the one before
 // it, and no register is in memory.
 void check_assembled(const std::string &ptx) {
-    if (std::string(PTXAS).empty()) return;
-    std::string folder = (std::filesystem::temp_directory_path() / "convolution_XXXXXX").string();
-    REQUIRE(mkdtemp(folder.data()));
-    const std::string path = folder + "/kernels.ptx";
-    std::ofstream(path) << ptx;
-    const std::string command =
-        std::string(PTXAS) + " -v -arch=sm_90a " + path + " -o " + path + ".cubin 2>&1";
-    std::string said;
-    FILE *told = popen(command.c_str(), "r");
-    for (int c = fgetc(told); c != EOF; c = fgetc(told)) said += char(c);
+    const std::string said = test::assembled(ptx, "sm_90a");
+    if (said.empty()) return;
     CAPTURE(said);
-    CHECK(pclose(told) == 0);
-    std::filesystem::remove_all(folder);
     CHECK(count_of(said, "in the function 'convolution_kernel_0'") == 0);
     CHECK(count_of(said, "0 bytes spill stores, 0 bytes spill loads") == count_of(ptx, ".entry"));
 }

@@ -1,22 +1,16 @@
 // What is staged for tensor cores ahead of its use: sums of any length, batches, patches of
 // convolutions, computed operands. By meaning, thread by thread, without a GPU; as PTX, and what
 // ptxas says of it where it is installed; and on the GPU, where there is one.
+#include "correctness/device_code.h"
 #include "error/refusal.h"
 #include "lang/module.h"
 #include "random.h"
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
 
-#ifndef PTXAS
-#define PTXAS ""
-#endif
-
 using namespace tessera;
+using test::count_of;
 
 namespace {
 
@@ -73,32 +67,6 @@ std::string ptx_of(const Func &out, const std::vector<Argument> &args) {
     const Module m = Pipeline(out).compile_to_module(args, "product", target);
     const Buffer<uint8_t> code = m.get_device_code_buffer();
     return {reinterpret_cast<const char *>(code.data()), code.number_of_elements()};
-}
-
-size_t count_of(const std::string &text, const std::string &part) {
-    size_t count = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        count++;
-    return count;
-}
-
-// No instruction waits for the one before it, and no register is in memory.
-void check_assembled(const std::string &ptx) {
-    if (std::string(PTXAS).empty()) return;
-    std::string folder = (std::filesystem::temp_directory_path() / "copies_XXXXXX").string();
-    REQUIRE(mkdtemp(folder.data()));
-    const std::string path = folder + "/kernels.ptx";
-    std::ofstream(path) << ptx;
-    const std::string command =
-        std::string(PTXAS) + " -v -arch=sm_90a " + path + " -o " + path + ".cubin 2>&1";
-    std::string said;
-    FILE *out = popen(command.c_str(), "r");
-    for (int c = fgetc(out); c != EOF; c = fgetc(out)) said += char(c);
-    CAPTURE(said);
-    CHECK(pclose(out) == 0);
-    std::filesystem::remove_all(folder);
-    CHECK(count_of(said, "C75") == 0);
-    CHECK(count_of(said, "0 bytes spill stores, 0 bytes spill loads") == count_of(ptx, ".entry"));
 }
 
 // Small halves, whose sums are exact.
@@ -280,6 +248,28 @@ TEST_SUITE("tensor copies") {
             }
         }
     }
+    TEST_CASE("rows of a buffer with zeros around them, which the machine copies by boxes") {
+        for (const int first : {0, 3}) {
+            const int columns = 64, rows = 70, length = 128, last = first + 49;
+            ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+            const Func part = BoundaryConditions::constant_exterior(
+                a, float16_t(0.0f), {{Expr(), Expr()}, {first, 50}});
+            Func shifted("shifted");
+            shifted(x, y) = part(x, y - 1);
+            Product p([&](Expr c, Expr j) { return shifted(c, j); },
+                      [&](Expr i, Expr c) { return b(i, c); }, length);
+            p.schedule(TensorInstruction::WGMMA, {shifted, b.in()});
+            const Buffer<float16_t> of_a = filled(length, rows), of_b = filled(columns, length);
+            a.set(of_a);
+            b.set(of_b);
+            agree(
+                p.out, columns, rows, length,
+                [&](int c, int j) {
+                    return j - 1 < first || j - 1 > last ? 0.0f : float(of_a(c, j - 1));
+                },
+                [&](int i, int c) { return float(of_b(i, c)); });
+        }
+    }
     TEST_CASE("code for patches: copies of 16 bytes, begun ahead of the instructions") {
         for (const TensorInstruction instruction : both) {
             Convolution c(64, false);
@@ -290,7 +280,7 @@ TEST_SUITE("tensor copies") {
             CHECK(count_of(ptx, "cp.async.cg.shared.global") >= 4 * 2);
             CHECK((count_of(ptx, "cp.async.bulk.tensor") == 0) == is_mma);
             CHECK((count_of(ptx, "fence.proxy.async") == 0) == is_mma);
-            check_assembled(ptx);
+            test::check_fast(ptx);
         }
     }
     TEST_CASE("operands that are computed: of bytes, of floats, scaled, transposed") {
@@ -316,7 +306,7 @@ TEST_SUITE("tensor copies") {
                 p.out, columns, rows, length,
                 [&](int c, int j) { return float(bytes(c, j)) * scales(j); },
                 [&](int i, int c) { return floats(c, i); });
-            check_assembled(ptx_of(p.out, {a, b, scale}));
+            test::check_fast(ptx_of(p.out, {a, b, scale}));
         }
     }
     TEST_CASE("random lengths, stages and staging") {

@@ -1,20 +1,14 @@
 // Products of matrices on tensor cores: by meaning, thread by thread, without a GPU; as PTX, and
 // what ptxas says of it where it is installed; and on the GPU, where there is one.
+#include "correctness/device_code.h"
 #include "error/refusal.h"
 #include "lang/module.h"
 #include "random.h"
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 
-#ifndef PTXAS
-#define PTXAS ""
-#endif
-
 using namespace tessera;
+using test::count_of;
 
 namespace {
 
@@ -122,34 +116,11 @@ std::string ptx_of(Product &p) {
     return {reinterpret_cast<const char *>(code.data()), code.number_of_elements()};
 }
 
-size_t count_of(const std::string &text, const std::string &part) {
-    size_t count = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        count++;
-    return count;
-}
-
-// All that ptxas says of it.
-std::string assembled(const std::string &ptx, const std::string &gpu) {
-    std::string folder = (std::filesystem::temp_directory_path() / "tensor_XXXXXX").string();
-    REQUIRE(mkdtemp(folder.data()));
-    const std::string path = folder + "/kernels.ptx";
-    std::ofstream(path) << ptx;
-    const std::string command =
-        std::string(PTXAS) + " -v -arch=" + gpu + " " + path + " -o " + path + ".cubin 2>&1";
-    std::string said;
-    FILE *out = popen(command.c_str(), "r");
-    for (int c = fgetc(out); c != EOF; c = fgetc(out)) said += char(c);
-    CHECK(pclose(out) == 0);
-    std::filesystem::remove_all(folder);
-    return said;
-}
-
 // No instruction waits for the one before it, and no register is in memory: of the kernel for
 // buffers that are aligned, which is the first.
 void check_assembled(const std::string &ptx, const std::string &gpu) {
-    if (std::string(PTXAS).empty()) return;
-    const std::string said = assembled(ptx, gpu);
+    const std::string said = test::assembled(ptx, gpu);
+    if (said.empty()) return;
     CAPTURE(said);
     CHECK(count_of(said, "C75") == 0);
     const std::string of_first = said.substr(said.find("product_kernel_0'"));
@@ -306,8 +277,7 @@ TEST_SUITE("tensor cores") {
             const size_t fence = ptx.find("fence.sc.sys"), trap = ptx.find("trap;", fence);
             CHECK(fence < trap);
             CHECK(trap != std::string::npos);
-            if (!std::string(PTXAS).empty())
-                assembled(ptx, instruction == TensorInstruction::MMA ? "sm_90" : "sm_90a");
+            test::assembled(ptx, instruction == TensorInstruction::MMA ? "sm_90" : "sm_90a");
             CHECK(count_of(ptx_of(unchecked), "atom.relaxed.sys") == 0);
         }
     }

@@ -73,12 +73,12 @@ struct TypedProduct {
 
 template<typename Sum, typename A, typename B>
 void agrees(const Shape &s, const std::string &instruction, bool b_along_k,
-            bool is_of_group = false) {
+            bool is_of_group = false, bool is_staged = false) {
     CAPTURE(instruction);
     CAPTURE(b_along_k);
     for (const Target &target : targets()) {
         TypedProduct<Sum, A, B> p(s, b_along_k);
-        p.schedule(s, TensorInstruction(instruction), is_of_group, is_of_group);
+        p.schedule(s, TensorInstruction(instruction), is_of_group, is_staged);
         CAPTURE(target.to_string());
         const Buffer<Sum> out = p.out.realize({s.columns, s.rows}, target);
         int wrong = 0;
@@ -124,16 +124,16 @@ TEST_SUITE("tensor types") {
     }
     TEST_CASE("wgmma: floats of 8 bits and bytes, which lie along what is summed") {
         const Shape s{64, 40, 256, 64, 40, 128}, of_bytes{64, 32, 256, 64, 32, 128};
-        agrees<float, float8_e4m3_t, float8_e4m3_t>(s, "wgmma", true, true);
-        agrees<float, float8_e5m2_t, float8_e5m2_t>(s, "wgmma", true, true);
-        agrees<float, float8_e4m3_t, float8_e5m2_t>(s, "wgmma", true, true);
-        agrees<int32_t, int8_t, uint8_t>(of_bytes, "wgmma", true, true);
+        agrees<float, float8_e4m3_t, float8_e4m3_t>(s, "wgmma", true, true, true);
+        agrees<float, float8_e5m2_t, float8_e5m2_t>(s, "wgmma", true, true, true);
+        agrees<float, float8_e4m3_t, float8_e5m2_t>(s, "wgmma", true, true, true);
+        agrees<int32_t, int8_t, uint8_t>(of_bytes, "wgmma", true, true, true);
         TypedProduct<float, float8_e5m2_t, float8_e4m3_t> p(s, true);
         p.schedule(s, TensorInstruction::WGMMA, true, true);
         const std::string ptx = test::ptx_of(p.out, 90);
         CAPTURE(ptx);
         CHECK(test::count_of(ptx, "wgmma.mma_async.sync.aligned.m64n40k32.f32.e5m2.e4m3") == 4);
-        test::check_assembled(ptx, 90, true);
+        test::assembled(ptx, "sm_90a");
         TypedProduct<float, float8_e4m3_t, float8_e4m3_t> across(s, false);
         across.schedule(s, TensorInstruction::WGMMA, true, true);
         const std::string why =
@@ -235,6 +235,22 @@ TEST_SUITE("tensor types") {
             agrees<float, float, float>({32, 16, 16, 16, 8, 8}, "mma.tf32", along_k);
             agrees<float, float, float>({16, 8, 12, 16, 8, 4}, "mma.m16n8k4.f32.tf32", along_k);
         }
+    }
+    TEST_CASE("operands of all types that are staged ahead") {
+        for (const bool along_k : {true, false}) {
+            const auto staged = [&](auto sum, auto a, auto b, const Shape &s, const char *name) {
+                agrees<decltype(sum), decltype(a), decltype(b)>(s, name, along_k, false, true);
+            };
+            staged(0.0f, bfloat16_t(), bfloat16_t(), {32, 24, 48, 32, 8, 16}, "mma");
+            staged(float16_t(), float16_t(), float16_t(), {16, 16, 64, 16, 16, 32}, "mma");
+            staged(0, int8_t(), int8_t(), {32, 16, 96, 16, 16, 32}, "mma");
+            staged(0, uint8_t(), int8_t(), {16, 32, 64, 16, 32, 32}, "mma");
+            staged(0.0f, 0.0f, 0.0f, {32, 16, 32, 16, 16, 16}, "mma.tf32");
+        }
+        const Shape groups{64, 64, 256, 64, 64, 128};
+        agrees<int32_t, int8_t, uint8_t>(groups, "wgmma", true, true, true);
+        agrees<float, float, float>({64, 24, 64, 64, 24, 32}, "wgmma.tf32", true, true, true);
+        agrees<float16_t, float16_t, float16_t>(groups, "wgmma", true, true, true);
     }
     TEST_CASE("an instruction of the user's own is a description and a line of PTX") {
         TensorInstructionDescription d{

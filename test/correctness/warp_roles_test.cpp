@@ -3,7 +3,6 @@
 #include "correctness/device_code.h"
 #include "error/refusal.h"
 #include "random.h"
-#include <cstdio>
 #include <functional>
 
 using namespace tessera;
@@ -87,26 +86,6 @@ void agrees(const Sizes &s, bool b_by_rows, const Change &change) {
     }
 }
 
-// Checks that ptxas reports no notes and no spills.
-void check_assembled(const std::string &ptx) {
-    if (std::string(PTXAS).empty()) return;
-    const auto folder = std::filesystem::temp_directory_path() / "warp_roles_test";
-    std::filesystem::create_directories(folder);
-    const std::string path = (folder / "kernels.ptx").string();
-    std::ofstream(path) << ptx;
-    const std::string command =
-        std::string(PTXAS) + " -v -arch=sm_90a " + path + " -o " + path + ".cubin 2>&1";
-    std::string said;
-    FILE *out = popen(command.c_str(), "r");
-    for (int c = fgetc(out); c != EOF; c = fgetc(out)) said += char(c);
-    CHECK(pclose(out) == 0);
-    std::filesystem::remove_all(folder);
-    CAPTURE(said);
-    CHECK(count_of(said, "C75") == 0);
-    CHECK(count_of(said, "setmaxnreg ignored") == 0);
-    CHECK(count_of(said, " 0 bytes spill stores, 0 bytes spill loads") == count_of(ptx, ".entry"));
-}
-
 }  // namespace
 
 TEST_SUITE("roles of warps") {
@@ -184,7 +163,7 @@ TEST_SUITE("roles of warps") {
             CHECK(count_of(ptx, "setmaxnreg.dec.sync.aligned.u32 40") == with_registers * kernels);
             CHECK(count_of(ptx, "setmaxnreg.inc.sync.aligned.u32 232") == with_registers * kernels);
             CHECK(count_of(ptx, ".maxntid 384") == kernels);
-            check_assembled(ptx);
+            test::check_fast(ptx);
         }
     }
     TEST_CASE("consumers that share memory meet among themselves") {
@@ -200,7 +179,7 @@ TEST_SUITE("roles of warps") {
         const std::string ptx = test::ptx_of(p.out, 90);
         CAPTURE(ptx);
         CHECK(count_of(ptx, "bar.sync 1, 128") >= count_of(ptx, ".entry"));
-        check_assembled(ptx);
+        test::check_fast(ptx);
     }
     TEST_CASE("a schedule is printed as it is written") {
         Product p({64, 64, 64, 64, 64, 64, 64, 2});

@@ -2,6 +2,7 @@
 #include "auto_schedule.h"
 #include "build.h"
 #include "c_source.h"
+#include "tensor_check.h"
 #include "terms.h"
 #include <atomic>
 #include <base/warning.h>
@@ -403,6 +404,7 @@ void check_c_source() { with_c_source = true; }
 void check_auto_schedules(bool on) { with_auto_schedules = on; }
 
 Report check_here(const Plan &plan, const std::function<void()> &before_long_run) {
+    if (plan.tensor.is_drawn) return check_tensor_here(plan.tensor);
     set_warning_handler([](const std::string &) {});  // a random schedule forgets nothing
     std::string doing = "building";
     try {

@@ -72,6 +72,9 @@ TEST_SUITE("fuzz") {
     TEST_CASE("and so they do with kernels, which the oracle runs") {
         check_random_plans(60, first_gpu_seed);
     }
+    TEST_CASE("and so they do by tensor instructions: products, convolutions, chains, mappings") {
+        check_random_plans(12, first_tensor_seed);
+    }
     // The last one: what it asks for holds from then on.
     TEST_CASE("and so they do as C source") {
         check_c_source();

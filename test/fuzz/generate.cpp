@@ -324,6 +324,12 @@ std::vector<int> minima(const Plan &plan) {
     return all;
 }
 
-Plan draw_plan(uint64_t seed) { return Generator(seed).draw(); }
+Plan draw_plan(uint64_t seed) {
+    if (seed < first_tensor_seed) return Generator(seed).draw();
+    Plan plan;
+    plan.seed = seed;
+    plan.tensor = draw_tensor_plan(seed);
+    return plan;
+}
 
 }  // namespace tessera::fuzz

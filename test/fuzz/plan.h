@@ -1,6 +1,7 @@
 #pragma once
 #include "ir/enums.h"
 #include "ir/type.h"
+#include "tensor_plan.h"
 #include <algorithm>
 #include <random>
 #include <string>
@@ -207,6 +208,7 @@ struct Plan {
     std::vector<int> min, size;  // of the outputs
     std::vector<int> base;       // is added to min; values of outputs are of coordinates without it
     std::vector<Directive> directives;
+    TensorPlan tensor;  // if that is drawn, it is the plan, and all else is empty
 };
 
 // Calls f for the term and all below it.
@@ -239,6 +241,8 @@ bool is_updated_at_points(const Plan &plan, size_t dimension);
 // Plans of these seeds and larger ones have kernels.
 constexpr uint64_t first_gpu_seed = uint64_t(1) << 40;
 inline bool is_for_gpu(const Plan &plan) { return plan.seed >= first_gpu_seed; }
+// Plans of these seeds and larger ones are of tensor instructions.
+constexpr uint64_t first_tensor_seed = uint64_t(1) << 41;
 
 // The same plan for the same seed.
 Plan draw_plan(uint64_t seed);

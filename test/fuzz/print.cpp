@@ -302,6 +302,8 @@ private:
 
 }  // namespace
 
-std::string to_cpp(const Plan &plan) { return Printer(plan).print(); }
+std::string to_cpp(const Plan &plan) {
+    return plan.tensor.is_drawn ? to_text(plan.tensor) : Printer(plan).print();
+}
 
 }  // namespace tessera::fuzz

@@ -1,4 +1,4 @@
-#include "check.h"
+#include "tensor_check.h"
 #include "terms.h"
 #include <algorithm>
 #include <chrono>
@@ -284,6 +284,11 @@ private:
 }  // namespace
 
 Plan shrink(const Plan &plan, const std::string &kind, int seconds) {
+    if (plan.tensor.is_drawn) {
+        Plan smaller = plan;
+        smaller.tensor = shrink(plan.tensor, kind, seconds);
+        return smaller;
+    }
     return Shrinker(plan, kind, seconds).run();
 }
 

@@ -298,6 +298,60 @@ TEST_SUITE("kernels in the statement interpreter") {
                                       "            barrier_wait(address_of(bar[0]), 1)\n")),
                              doctest::Contains("nobody has begun"), RuntimeError);
     }
+    TEST_CASE("copies that bring fewer or more bytes than their barrier expects") {
+        for (const char *text : {by_one, by_map}) {
+            CHECK_THROWS_WITH_AS(
+                run(with(text, "(bar[0]), 32)", "(bar[0]), 64)")),
+                doctest::Contains("bytes that a barrier expects and no copy brings"), RuntimeError);
+            CHECK_THROWS_WITH_AS(run(with(text, "(bar[0]), 32)", "(bar[0]), 16)")),
+                                 doctest::Contains("copies bring 32 bytes, and their barrier "
+                                                   "expects 16"),
+                                 RuntimeError);
+        }
+    }
+    TEST_CASE("boxes are what the map and the coordinates say, and not what the loops say") {
+        for (const bool as_kernel : {false, true}) {
+            const auto differs = [&](const char *before, const char *after) {
+                CHECK_THROWS_WITH_AS(run(with(by_map, before, after), as_kernel),
+                                     doctest::Contains("brings other elements, or to other places"),
+                                     RuntimeError);
+            };
+            differs("128), b*8)", "128), b*4 + 4)");
+            differs("address_of(f[224])", "address_of(f[192])");
+            differs("4, 1, 32, 8", "4, 1, 28, 8");  // what is beyond is zero
+            differs("[0, +8): f[224", "[0, +4): f[224");
+            // Behind the fourth element of a row the machine takes the next row.
+            const std::string of_rows = with(
+                with(by_map, "4, 1, 32, 8, 1", "4, 2, 4, 8, 4, 4, 2, 1"), ", b*8)", ", 0, b*2)");
+            CHECK(is_reversed(run(of_rows, as_kernel)));
+            CHECK_THROWS_AS(run(with(of_rows, "4, 8, 4, 4, 2", "4, 8, 8, 4, 2"), as_kernel),
+                            RuntimeError);
+            // An array that begins within a buffer.
+            const std::string part = with(
+                with(with(by_map, "src[0]), 4, 1, 32, 8", "src[4]), 4, 1, 28, 8"), "128), b*8)",
+                     "128), b*8 - 4)"),
+                "f[224 + i] = src[b*8 + i]", "f[224 + i] = select(b*8 + i < 4, 0, src[b*8 + i])");
+            CHECK(run(part, as_kernel)[7] == 0);
+            CHECK(run(part, as_kernel)[8] == 15);
+            // Loops that leave zeros where a box is outside of the array.
+            const std::string beyond =
+                with(with(by_map, "4, 1, 32, 8", "4, 1, 24, 8"), "f[224 + i] = src[b*8 + i]",
+                     "f[224 + i] = select(b < 3, src[b*8 + i], 0)");
+            CHECK(run(beyond, as_kernel)[31] == 0);
+        }
+        const auto refused = [&](const char *before, const char *after, const char *why) {
+            CHECK_THROWS_WITH_AS(run(with(by_map, before, after)), doctest::Contains(why),
+                                 RuntimeError);
+        };
+        refused("src[0]), 4, 1", "src[0]), 2, 1", "its elements have 4 bytes, and not 2");
+        refused("32, 8, 1, 128", "32, 8, 2, 128", "its elements are 2 elements apart");
+        refused("1, 32, 8, 1", "2, 8, 4, 6, 8, 1, 1", "its rows are 24 bytes apart");
+        refused("32, 8, 1, 128", "32, 6, 1, 128", "a row of its boxes has 24 bytes");
+        refused("32, 8, 1, 128", "32, 64, 1, 128",
+                "a row of its boxes has 256 bytes, and is "
+                "swizzled by 128");
+        refused("128), b*8)", "128), b*8, 0)", "a box of 1 dimensions is copied by 2 coordinates");
+    }
     TEST_CASE("memory is swizzled as the allocation says for threads, and for boxes as the map") {
         for (const char *swizzle : {"32", "64", "128"}) {
             const std::string same = with(with(by_map, "swizzle 128", str("swizzle ", swizzle)),

@@ -48,6 +48,7 @@ constexpr const char *by_wgmma =
     "        gpu_thread for t in [0, +128):\n"
     "            for i in [0, +32): sa[t*32 + i] = a[t*32 + i]:float16\n"
     "            for i in [0, +8): sb[t*8 + i] = b[t*8 + i]:float16\n"
+    "            async_wait(0):int32\n"
     "            gpu_barrier():int32\n"
     "            allocate d: float32[8] in Tile\n"
     "            for q in [0, +8): d[q] = 0.0\n"
@@ -62,6 +63,46 @@ constexpr const char *by_wgmma =
     "            tensor_wait(0, address_of(d[0]))\n"
     "            for j in [0, +2): for h in [0, +2): for p in [0, +2):\n"
     "                out[(t/32*16 + h*8 + t%32/4)*16 + j*8 + t%4*2 + p] = d[j*4 + h*2 + p]\n";
+
+// The same three times over, with the operands copied anew each time by a warp that does only that.
+constexpr const char *by_roles =
+    "    gpu_block for n in [0, +1):\n"
+    "        allocate sa: float16[4096] in GPUShared swizzle 128\n"
+    "        allocate sb: float16[1024] in GPUShared swizzle 128\n"
+    "        allocate full: uint64[1] in GPUShared\n"
+    "        allocate empty: uint64[1] in GPUShared\n"
+    "        gpu_thread for t in [0, +160):\n"
+    "            if t == 0: barrier_init(address_of(full[0]), 1)\n"
+    "            if t == 0: barrier_init(address_of(empty[0]), 4)\n"
+    "            gpu_barrier():int32\n"
+    "            if t < 128:\n"
+    "                allocate d: float32[8] in Tile\n"
+    "                for q in [0, +8): d[q] = 0.0\n"
+    "                for r in [0, +3):\n"
+    "                    barrier_wait(address_of(full[0]), r % 2)\n"
+    "                    for s in [0, +2):\n"
+    "                        machine_op tensor(\"wgmma.m64n16k16.f32.f16\", 64, 16, 16, "
+    "\"panels along k\", \"panels along k\", address_of(d[0]), address_of(sa[s*16]), "
+    "address_of(sb[s*16])):\n"
+    "                            for j in [0, +2): for h in [0, +2): for p in [0, +2): for k in "
+    "[0, +16):\n"
+    "                                d[j*4 + h*2 + p] = d[j*4 + h*2 + p] + "
+    "float32(sa[(t/32*16 + h*8 + t%32/4)*64 + s*16 + k]) * "
+    "float32(sb[(j*8 + t%4*2 + p)*64 + s*16 + k])\n"
+    "                    tensor_wait(0, address_of(d[0]))\n"
+    "                    barrier_arrive(address_of(empty[0]))\n"
+    "                for j in [0, +2): for h in [0, +2): for p in [0, +2):\n"
+    "                    out[(t/32*16 + h*8 + t%32/4)*16 + j*8 + t%4*2 + p] = d[j*4 + h*2 + p]\n"
+    "            else if t == 128:\n"
+    "                for r in [0, +3):\n"
+    "                    barrier_wait(address_of(empty[0]), (r + 1) % 2)\n"
+    "                    barrier_expect(address_of(full[0]), 10240)\n"
+    "                    machine_op copy_tile(address_of(sa[0]), address_of(full[0]), "
+    "tensor_map(address_of(a[0]), 2, 2, 64, 64, 64, 64, 64, 1, 128), 0, 0):\n"
+    "                        for i in [0, +64): for k in [0, +64): sa[i*64 + k] = a[i*64 + k]\n"
+    "                    machine_op copy_tile(address_of(sb[0]), address_of(full[0]), "
+    "tensor_map(address_of(b[0]), 2, 2, 64, 64, 64, 64, 16, 1, 128), 0, 0):\n"
+    "                        for i in [0, +16): for k in [0, +64): sb[i*64 + k] = b[i*64 + k]\n";
 
 std::string with(std::string text, const std::string &before, const std::string &after) {
     const size_t at = text.find(before);
@@ -255,6 +296,51 @@ TEST_SUITE("tensor instructions") {
             CHECK(is_seen(with(by_wgmma, "[1024] in GPUShared swizzle 128",
                                str("[1024] in GPUShared", other))));
         }
+    }
+    TEST_CASE("of wgmma read what threads have written after a fence of these threads") {
+        CHECK(refused(with(by_wgmma, "            async_wait(0):int32\n", ""))
+                  .find("without a fence between") != std::string::npos);
+        // A fence of other threads, or one that comes before.
+        CHECK(refused(with(by_wgmma, "            async_wait", "            if t < 64: async_wait"))
+                  .find("without a fence between") != std::string::npos);
+        const std::string first = "            for i in [0, +32): sa",
+                          fence = "            async_wait(0):int32\n";
+        CHECK(refused(with(with(by_wgmma, fence, ""), first, fence + first))
+                  .find("without a fence between") != std::string::npos);
+    }
+    TEST_CASE("of wgmma read their operands until they have been waited for") {
+        const std::string wait = "            tensor_wait(0, address_of(d[0]))\n",
+                          overwrite = "            gpu_barrier():int32\n"
+                                      "            if t == 5: sa[t + 16] = sb[t]\n";
+        CHECK(refused(with(by_wgmma, wait, wait + overwrite)).empty());
+        for (const std::string &early :
+             {overwrite + wait, with(wait, "(0", "(1") + overwrite + wait})
+            CHECK(
+                refused(with(by_wgmma, wait, early)).find("which an instruction may still read") !=
+                std::string::npos);
+    }
+    TEST_CASE("of wgmma whose operands another warp copies") {
+        Matrices m;
+        m.run(by_roles);
+        for (size_t i = 0; i < 64; i++) {
+            for (size_t j = 0; j < 16; j++) CHECK(m.out[i * 16 + j] == 3 * m.sum(i, j, 64, 32));
+        }
+        const auto seen = [&](const std::string &text, const char *why) {
+            const std::string message = refused(text);
+            CAPTURE(text);
+            CHECK_FALSE(message.empty());
+            CHECK_MESSAGE(message.find(why) != std::string::npos, message);
+        };
+        const std::string wait = "                    tensor_wait(0, address_of(d[0]))\n",
+                          arrive = "                    barrier_arrive(address_of(empty[0]))\n";
+        seen(with(by_roles, wait + arrive, arrive + wait), "which an instruction may still read");
+        seen(with(by_roles, wait, with(wait, "(0", "(1")), "which an instruction may still read");
+        seen(with(by_roles, "(full[0]), r % 2)", "(full[0]), (r + 1) % 2)"), "");
+        seen(with(by_roles, "10240", "10250"), "bytes that a barrier expects and no copy brings");
+        seen(with(by_roles, "(empty[0]), 4)", "(empty[0]), 5)"), "do not arrive");
+        seen(with(by_roles, "64, 16, 1, 128), 0, 0)", "64, 16, 1, 64), 0, 0)"), "");
+        seen(with(by_roles, "64, 16, 1, 128), 0, 0)", "64, 16, 1, 128), 0, 1)"),
+             "brings other elements");
     }
     TEST_CASE("of wgmma give their sums to those who have waited") {
         CHECK_FALSE(

@@ -79,6 +79,31 @@ inline constexpr char TensorInstruction_wgmma[] =
 TensorInstruction('wgmma')
 )doc";
 
+inline constexpr char TensorInstruction_any[] =
+    R"doc(Names any instruction of the target that computes the definition as it is written.
+
+>>> ts.TensorInstruction.any()
+TensorInstruction('any')
+)doc";
+
+inline constexpr char TensorInstruction_define[] =
+    R"doc(Adds an instruction of a GPU, or replaces the one of its name.
+
+It is D(i, j) += A(i, k) * B(k, j), with the products in the type of D. Each operand is its type and
+its layout, which says which register of which thread has an element. In the line of PTX $D, $A and
+$B stand for the registers, of 32 bits each. So many threads run it together (32 of a warp, or 128 of
+a warpgroup), on GPUs of that compute capability or newer ones.
+
+>>> mine = ts.TensorInstruction.define(
+...     "m16n8k8 of mine",
+...     d=(ts.Float(32), "i:16 j:8 -> thread(i%8*4 + j/2) register(i/8*2 + j%2)"),
+...     a=(ts.Float(16), "i:16 k:8 -> thread(i%8*4 + k/2) register(i/8*2 + k%2)"),
+...     b=(ts.Float(16), "k:8 j:8 -> thread(j*4 + k/2) register(k%2)"),
+...     ptx="mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 $D, $A, $B, $D;", capability=75)
+>>> mine
+TensorInstruction('m16n8k8 of mine')
+)doc";
+
 inline constexpr char NameMangling[] = R"doc(Says how linkers know a function.
 
 >>> [mangling.name for mangling in ts.NameMangling]

@@ -95,19 +95,26 @@ Value *HostEmitter::host_gpu_processors(const IntrinsicCall &) {
     return call_runtime("tessera_cuda_processors", b.getInt32Ty(), {host().user_context});
 }
 
-// A CUtensorMap on the stack, which tessera_cuda_tensor_map has filled in.
+// A CUtensorMap on the stack, which tessera_cuda_tensor_map has filled in. The map begins at the
+// element of the buffer that a last operand numbers.
 Value *HostEmitter::host_tensor_map(const IntrinsicCall &c) {
     constexpr uint64_t bytes = 128, aligned_to = 64;
     Value *map = stack_slot(b.getInt8Ty(), bytes, aligned_to);
-    auto *shape_type = llvm::ArrayType::get(b.getInt32Ty(), c.args.size() - 2);
+    const size_t end_of_shape = 2 + 3 * size_t(*as_const_int(c.args[2])) + 2;
+    auto *shape_type = llvm::ArrayType::get(b.getInt32Ty(), end_of_shape - 2);
     auto *shape = stack_slot(shape_type, 1, 16);
-    for (size_t i = 2; i < c.args.size(); i++) {
+    for (size_t i = 2; i < end_of_shape; i++) {
         Value *v = cast(value(c.args[i]), c.args[i].type(), Int(32));
         b.CreateStore(v, b.CreateStructGEP(shape_type, shape, unsigned(i - 2)));
     }
-    fail_unless_zero(
-        call_runtime("tessera_cuda_tensor_map", b.getInt32Ty(),
-                     {host().user_context, map, value(c.args[0]), value(c.args[1]), shape}));
+    Value *address = value(c.args[0]);
+    if (c.args.size() > end_of_shape) {
+        Value *first = cast(value(c.args[end_of_shape]), c.args[end_of_shape].type(), Int(64));
+        Value *bytes = cast(value(c.args[1]), c.args[1].type(), Int(64));
+        address = b.CreateGEP(b.getInt8Ty(), address, b.CreateMul(first, bytes));
+    }
+    fail_unless_zero(call_runtime("tessera_cuda_tensor_map", b.getInt32Ty(),
+                                  {host().user_context, map, address, value(c.args[1]), shape}));
     return map;
 }
 

@@ -5,6 +5,7 @@
 #include "lower/finish/captures.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/launch_shape.h"
+#include "lower/loops/let_scope.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -31,14 +32,24 @@ private:
             if (equal(maps[i], Expr(&c))) return Variable::make(Handle(), args[i].name);
         }
         maps.emplace_back(&c);
-        const Symbol buffer = address_taken(c.args[0]).buffer;
+        const Load &first = address_taken(c.args[0]);
+        const Symbol buffer = first.buffer;
         args.push_back({Symbol::fresh(str(buffer, ".map")), ArgumentKind::Scalar, Handle(), 0, {}});
         std::vector<Expr> operands = c.args;
         operands[0] = call(Handle(), Intrinsic::device_address, {Variable::make(Handle(), buffer)});
+        const Expr index = lets.expand(first.index);
+        if (!is_zero(index)) operands.push_back(index);
         passed.push_back(c.with<&IntrinsicCall::args>(operands));
         return Variable::make(Handle(), args.back().name);
     }
+    // What the index of a map's first element shares with others has a name within the kernel.
+    Stmt visit(const LetStmt &let) override {
+        const Expr value = (*this)(let.value);
+        const Stmt body = lets.within(let, [&] { return (*this)(let.body); });
+        return let.with<&LetStmt::value, &LetStmt::body>(value, body);
+    }
     std::vector<Expr> maps;
+    LetScope lets;
 };
 
 class OutlineKernels final : public Mutator {

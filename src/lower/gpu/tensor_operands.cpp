@@ -5,12 +5,12 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/substitute.h"
-#include "ir/unify.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/pipeline_copies.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_name.h"
+#include "program/match_instruction.h"
 #include <algorithm>
 #include <array>
 
@@ -33,7 +33,7 @@ struct Mismatch {
 
 // ---- The meaning of an instruction in the definition ----
 
-// The factors of a product: A is of the rows, B of the columns.
+// The factors of a product.
 struct Factors {
     Expr a, b;
 };
@@ -43,35 +43,6 @@ bool uses_any(const Expr &e, const IndexLoops &loops) {
         loops.digits(), [&](const IndexLoops::Digit &d) { return uses_symbol(e, d.loop->name); });
 }
 
-// The value that a meaning stores, with its operands as holes.
-struct Pattern {
-    Expr value;
-    std::array<Symbol, 3> holes;  // D, A, B
-};
-
-class OperandsAsHoles final : public Mutator {
-public:
-    explicit OperandsAsHoles(const Instruction &i) : instruction(i) {}
-
-private:
-    Expr visit(const Call &c) override {
-        return Variable::make(instruction.operand(c.callee.text()).type, c.callee);
-    }
-    const Instruction &instruction;
-};
-
-std::optional<Pattern> pattern_of(const Instruction &instruction) {
-    Pattern pattern;
-    for_each_node(instruction.meaning, [&](const Provide &p) {
-        pattern.value = OperandsAsHoles(instruction)(p.values[0]);
-    });
-    if (instruction.operands.size() != pattern.holes.size() || !pattern.value.defined())
-        return std::nullopt;
-    for (size_t i = 0; i < pattern.holes.size(); i++)
-        pattern.holes[i] = instruction.operands[i].name;
-    return pattern;
-}
-
 // The lets between the loops over warps and the update.
 Substitution lets_within(const Stmt &body) {
     Substitution lets;
@@ -79,43 +50,27 @@ Substitution lets_within(const Stmt &body) {
     return lets;
 }
 
-class MatchStage {
-public:
-    MatchStage(const TensorizedStage &stage, const Substitution &lets)
-        : nest(stage.nest), value(substitute(lets, nest.stage->values[0])) {
-        for (const Expr &arg : nest.stage->args) element.push_back(substitute(lets, arg));
-    }
-
-    // Returns the factors that are the operands of the instruction.
-    std::optional<Factors> operator()(const Instruction &instruction) const {
-        const std::optional<Pattern> pattern = pattern_of(instruction);
-        if (!pattern || pattern->value.type() != value.type()) return std::nullopt;
-        const auto [d, a, b] = pattern->holes;
-        // The sum so far is one operand, wherever it stands; the factors may change places.
-        const Expr with_sum =
-            substitute(d, Call::make(value.type(), nest.stage->func, CallKind::Func, 0, element),
-                       pattern->value);
-        const std::array<Symbol, 2> holes = {a, b};
-        const auto found = unify(with_sum, value, holes);
-        if (!found) return std::nullopt;
-        const Factors factors{found->at(a), found->at(b)};
+// Returns the factors of a stage that are the operands of an instruction: A is of the rows, and B
+// of the columns.
+std::optional<Factors> factors_of(const TileNest &nest, const Substitution &lets,
+                                  const Instruction &instruction) {
+    constexpr size_t operands = 3;  // D, A and B
+    const Expr value = substitute(lets, nest.stage->values[0]);
+    if (instruction.operands.size() != operands || instruction.operands[0].type != value.type())
+        return std::nullopt;
+    std::vector<Expr> element;  // that is written
+    for (const Expr &arg : nest.stage->args) element.push_back(substitute(lets, arg));
+    const Expr written = Call::make(value.type(), nest.stage->func, CallKind::Func, 0, element);
+    const auto is_of = [](const Expr &e, const IndexLoops &own, const IndexLoops &other) {
+        return uses_any(e, own) && !uses_any(e, other);
+    };
+    for (const auto &match : program::match_value(instruction, written, value)) {
+        const Factors factors{match.operands[1], match.operands[2]};
         if (is_of(factors.a, nest.rows, nest.columns) && is_of(factors.b, nest.columns, nest.rows))
             return factors;
-        const bool are_alike = instruction.operand("A").type == instruction.operand("B").type;
-        if (are_alike && is_of(factors.b, nest.rows, nest.columns) &&
-            is_of(factors.a, nest.columns, nest.rows))
-            return Factors{factors.b, factors.a};
-        return std::nullopt;
     }
-
-private:
-    static bool is_of(const Expr &e, const IndexLoops &own, const IndexLoops &other) {
-        return uses_any(e, own) && !uses_any(e, other);
-    }
-    const TileNest &nest;
-    const Expr value;
-    std::vector<Expr> element;  // that is written
-};
+    return std::nullopt;
+}
 
 // ---- Where an operand lies ----
 
@@ -396,7 +351,6 @@ std::string types_of(const std::vector<Instruction> &instructions) {
 TensorProduct tensor_product(const TensorizedStage &stage) {
     const TileNest &nest = stage.nest;
     const Substitution lets = lets_within(nest.warps.back()->body);
-    const MatchStage match(stage, lets);
     std::vector<Instruction> tried;
     std::optional<Mismatch> furthest;
     const auto note = [&](Mismatch m) {
@@ -405,7 +359,7 @@ TensorProduct tensor_product(const TensorizedStage &stage) {
     for (const Instruction &i : instructions_named(nest.tensorized, nest.columns.extent())) {
         if (i.threads != nest.instruction.threads) continue;
         tried.push_back(i);
-        const std::optional<Factors> factors = match(i);
+        const std::optional<Factors> factors = factors_of(nest, lets, i);
         if (!factors) continue;
         const For &sum = nest.sum.innermost();
         if (nest.sum.extent() % i.extent("k") != 0) {
