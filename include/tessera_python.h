@@ -146,7 +146,7 @@ static uint8_t tessera_python_float8(double value, int digits, int bias, uint8_t
     if (isnan(value)) return (uint8_t)(sign | (digits == 3 ? 0x7F : 0x7E));
     frexp(size, &exponent);
     exponent = size == 0 || exponent < 2 - bias ? 1 - bias : exponent - 1;
-    if (exponent > bias + 2) return (uint8_t)(sign | largest);
+    if (isinf(size) || exponent > bias + 2) return (uint8_t)(sign | largest);
     const int bits =
         ((exponent + bias - 1) << digits) + (int)nearbyint(ldexp(size, digits - exponent));
     return (uint8_t)(sign | (bits < largest ? bits : largest));

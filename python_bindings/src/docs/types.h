@@ -238,7 +238,7 @@ What is too large becomes 57344. Arrays are of ml_dtypes' float8_e5m2.
 
 >>> ts.Float8E5M2()
 float8_e5m2
->>> ts.evaluate(ts.f32(ts.cast(ts.Float8E5M2(), 0.3)))
+>>> ts.evaluate(ts.f32(ts.cast(ts.Float8E5M2(), ts.f64(0.3))))
 0.3125
 )doc";
 
