@@ -214,12 +214,6 @@ TEST_SUITE("clusters") {
         inner.split(x, xo, xi, 4).gpu_clusters(xo).gpu_threads(xi);
         REFUSED_AT(of_inner, inner.realize({32, 4}, gpu),
                    "over clusters is within a loop over blocks");
-        Func ordered = make();
-        ordered.split(x, xo, xi, 4).reorder(xi, xo, y).gpu_clusters(y, xo);
-        const int of_ordered = __LINE__ + 1;
-        ordered.gpu_blocks(xi).persistent();
-        REFUSED_AT(of_ordered, ordered.realize({32, 4}, gpu),
-                   "persistent is for kernels without clusters");
         Func f = make(), out("out");
         out(x, y) = f(x, y) + f(x + 1, y);
         out.split(x, xo, xi, 4).gpu_clusters(y, xo).gpu_blocks(xi);

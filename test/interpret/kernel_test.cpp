@@ -328,8 +328,8 @@ TEST_SUITE("kernels in the statement interpreter") {
                             RuntimeError);
             // An array that begins within a buffer.
             const std::string part = with(
-                with(with(by_map, "src[0]), 4, 1, 32, 8", "src[4]), 4, 1, 28, 8"), "128), b*8)",
-                     "128), b*8 - 4)"),
+                with(with(by_map, "src[0]), 4, 1, 32, 8", "src[4]), 4, 1, 28, 8"), "128), 0, b*8)",
+                     "128), 0, b*8 - 4)"),
                 "f[224 + i] = src[b*8 + i]", "f[224 + i] = select(b*8 + i < 4, 0, src[b*8 + i])");
             CHECK(run(part, as_kernel)[7] == 0);
             CHECK(run(part, as_kernel)[8] == 15);

@@ -130,10 +130,10 @@ TEST_SUITE("runtime trace") {
         CHECK(printed({tessera_type_float, 16, 1}, &half) == "1");
         CHECK(printed({tessera_type_bfloat, 16, 1}, &brain) == "1");
         CHECK(printed({tessera_type_float8_e4m3, 8, 1}, &largest) == "448");
-        CHECK(printed({tessera_type_float8_e4m3, 8, 1}, &least) == "-0.001953");
+        CHECK(printed({tessera_type_float8_e4m3, 8, 1}, &least) == "-0.001953125");
         CHECK(printed({tessera_type_float8_e4m3, 8, 1}, &not_a_number) == "nan");
         CHECK(printed({tessera_type_float8_e5m2, 8, 1}, &infinity) == "inf");
-        CHECK(printed({tessera_type_float8_e5m2, 8, 1}, &least) == "-0.000015");
+        CHECK(printed({tessera_type_float8_e5m2, 8, 1}, &least) == "-1.52587891e-05");
     }
     TEST_CASE("packets are appended to the file named by the environment") {
         std::filesystem::path path =

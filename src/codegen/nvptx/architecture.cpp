@@ -198,7 +198,7 @@ private:
         const int capability = kind.capability;
         return capability >= 120                     ? "+ptx87"
                : capability >= 100                   ? "+ptx86"
-               : capability >= 89 && kind.has_float8 ? "+ptx84"
+               : capability >= 89 && kind.needs_ptx84 ? "+ptx84"
                : kind.is_exact                       ? "+ptx80"
                : capability >= 89                    ? "+ptx78"
                : capability >= 86                    ? "+ptx71"

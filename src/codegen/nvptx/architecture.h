@@ -5,11 +5,11 @@
 namespace tessera::codegen {
 
 // Says which GPUs code is for: those of a compute capability, as in 90 for 9.0, or exactly those,
-// with instructions that no later ones have, as in 9.0a. Code with floats of 8 bits is of a version
-// of PTX that has them, which older drivers do not know.
+// with instructions that no later ones have, as in 9.0a. Code with floats of 8 bits, or with wgmma
+// of signed and unsigned bytes, is PTX 8.4, which drivers before 550 do not know.
 struct NvptxKind {
     int capability = 0;
-    bool is_exact = false, has_float8 = false;
+    bool is_exact = false, needs_ptx84 = false;
     friend auto operator<=>(const NvptxKind &, const NvptxKind &) = default;
 };
 const Architecture &nvptx_architecture(const NvptxKind &kind);

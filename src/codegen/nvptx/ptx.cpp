@@ -85,8 +85,9 @@ std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {
     return {text.begin(), text.end()};
 }
 
-// Returns true if kernels have values of floats of 8 bits, which begin with one of these nodes.
-bool has_float8(const ir::Module &module) {
+// Returns true if kernels have values of floats of 8 bits, which begin with one of these nodes, or
+// instructions wgmma of signed and unsigned bytes.
+bool needs_ptx84(const ir::Module &module) {
     bool found = false;
     const auto note = [&](const auto &node) { found |= node.type.is_float8(); };
     for (const ir::LoweredFunction &f : module.functions) {
@@ -95,6 +96,12 @@ bool has_float8(const ir::Module &module) {
         ir::for_each_node(f.body, [&](const ir::Cast &n) { note(n); });
         ir::for_each_node(f.body, [&](const ir::Reinterpret &n) { note(n); });
         ir::for_each_node(f.body, [&](const ir::Variable &n) { note(n); });
+        ir::for_each_node(f.body, [&](const ir::MachineOp &op) {
+            if (op.op != ir::MachineOpKind::tensor) return;
+            const ir::Instruction i = ir::TensorOperation::of(op).instruction;
+            const bool is_wgmma = i.threads == 128 && i.operands.size() == 3;
+            found |= is_wgmma && i.operands[1].type != i.operands[2].type;
+        });
     }
     return found;
 }
@@ -138,7 +145,7 @@ std::string to_ptx(const ir::Module &module, const Target &target, int capabilit
     std::string ptx;
     run_on_large_stack([&] {
         const Architecture &architecture =
-            nvptx_architecture({capability, is_exact(module, capability), has_float8(module)});
+            nvptx_architecture({capability, is_exact(module, capability), needs_ptx84(module)});
         const auto machine = make_gpu_machine(architecture, target);
         llvm::LLVMContext context;
         keep_errors(context);

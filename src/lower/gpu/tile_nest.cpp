@@ -424,7 +424,7 @@ private:
         const LoopKind threads = nest.warps[0]->loop_kind;
         const std::vector<Instruction> named = instructions_for(target, name, columns);
         const Type type = tile.storage->types[0];
-        bool is_known = !named.empty(), is_of_threads = false;
+        bool is_known = !named.empty(), is_of_threads = false, rows_fit = false;
         int64_t rows_wanted = 0;
         for (const Instruction &i : named) {
             if (i.threads != threads_of(threads)) continue;
@@ -436,11 +436,12 @@ private:
                 if (rows_wanted == 0) rows_wanted = i.extent("i");
                 continue;
             }
+            rows_fit = true;
             if (!tile.is_of_rows() && (columns <= 0 || columns % i.extent("j") != 0)) continue;
             nest.instruction = i;
             return;
         }
-        if (rows_wanted > 0)
+        if (rows_wanted > 0 && !rows_fit)
             refuse(str("the number of rows of each iteration has to be a multiple of ", rows_wanted,
                        " that is known; it is ", extent_of(nest.rows)));
         if (is_of_threads || (threads == LoopKind::GPUWarpgroup && name == "wgmma"))

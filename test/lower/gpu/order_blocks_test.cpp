@@ -95,7 +95,7 @@ TEST_SUITE("order_blocks") {
                 "        gpu_block for b in [0, +2) of f b grouped 4: f(x*2 + b, y) = 1\n");
         CAPTURE(groups);
         CHECK(contains(groups, "gpu_cluster for block in [0, +blocks_in_all)"));
-        CHECK(contains(groups, "        gpu_block for b in [0, +2)"));
+        CHECK(contains(groups, "gpu_block for b in [0, +2)"));
         const std::string turns = run(
             order_blocks, "gpu_cluster for x in [0, +n) of f x persistent 1:\n"
                           "    gpu_block for b in [0, +2) of f b persistent 1: f(x*2 + b) = 1\n");
