@@ -97,7 +97,7 @@ bool needs_ptx84(const ir::Module &module) {
         ir::for_each_node(f.body, [&](const ir::Reinterpret &n) { note(n); });
         ir::for_each_node(f.body, [&](const ir::Variable &n) { note(n); });
         ir::for_each_node(f.body, [&](const ir::MachineOp &op) {
-            if (op.op != ir::MachineOpKind::tensor) return;
+            if (op.op != MachineOpKind::tensor) return;
             const ir::Instruction i = ir::TensorOperation::of(op).instruction;
             const bool is_wgmma = i.threads == 128 && i.operands.size() == 3;
             found |= is_wgmma && i.operands[1].type != i.operands[2].type;
