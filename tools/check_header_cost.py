@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-most_own, most_of_all = 5_600, 76_000
+most_own, most_of_all = 5_650, 76_000
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("root", type=pathlib.Path)

@@ -124,7 +124,7 @@ private:
         for (int x = 0; x < sizes.columns1; x++) {
             float sum = 0;
             for (int r = 0; r < sizes.columns0; r++) sum += float(d0[size_t(r)]) * float(b1(r, x));
-            const float added = float(c1.data()[row * sizes.columns1 + x]);
+            const float added = sizes.adds_c1 ? float(c1.data()[row * sizes.columns1 + x]) : 0;
             expected.push_back(rectified(alpha1 * sum + beta1 * added));
         }
         return expected;

@@ -267,8 +267,8 @@ GpuRulesResult schedule_for_gpu(const Workload &workload, const GpuMachine &mach
     Attempts attempts(workload, machine);
     try {
         Structured structured = {{}, not_owned(graph)};
-        for (auto *rule : {histograms_in_blocks, partial_results_on_blocks, rows_by_warps,
-                           copies_of_sums})
+        for (auto *rule :
+             {histograms_in_blocks, partial_results_on_blocks, rows_by_warps, copies_of_sums})
             structured.apply(rule, workload.algorithm(), machine);
         if (!structured.structure.is_empty()) {
             if (auto found = attempts(*structured.graph, structured.structure.rule)) return *found;

@@ -119,8 +119,7 @@ void StatementRun::run_copy_tile(const MachineOp &s, const Tape &places) {
     constexpr size_t map = 2, blocks = 3, first_coordinate = 4;  // among the operands
     const size_t count = s.operands.size();
     const Word barrier = places.result(1).word();
-    const std::vector<size_t> ranks =
-        blocks_of(count > blocks ? places.result(blocks).word() : 0);
+    const std::vector<size_t> ranks = blocks_of(count > blocks ? places.result(blocks).word() : 0);
     if (ranks.empty() && !copy_barrier(barrier).copies.expected)
         throw RuntimeError("a copy for a barrier that expects nothing");
     PendingStores stores;
@@ -193,7 +192,8 @@ CopyBarrier &StatementRun::barrier_of(size_t rank, const Expr &place, Word here)
                                " of a cluster has not begun yet, or has ended, where another one "
                                "uses its barrier"));
     const Word at = here - Word(uintptr_t(memory(buffer).address(0)));
-    const auto found = block.threads->barriers.find(Word(uintptr_t(there->second->address(0))) + at);
+    const auto found =
+        block.threads->barriers.find(Word(uintptr_t(there->second->address(0))) + at);
     if (found == block.threads->barriers.end())
         throw RuntimeError("a barrier is used that nobody has initialized");
     return found->second;

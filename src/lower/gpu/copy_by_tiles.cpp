@@ -299,8 +299,7 @@ Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> 
     std::vector<Expr> operands = {to, barrier, tensor_map,
                                   shared.parts > 1 ? shared.blocks : Expr(0)};
     for (const TiledDimension &d : dimensions) {
-        operands.push_back(
-            simplify((d.d ? d.first + begin[*d.d] : d.first) - min[d.of_source]));
+        operands.push_back(simplify((d.d ? d.first + begin[*d.d] : d.first) - min[d.of_source]));
     }
     const Stmt s = MachineOp::make(MachineOpKind::copy_tile, std::move(operands), box);
     return around(

@@ -400,7 +400,8 @@ std::vector<SharedCopy> PipelineLoop::shared_copies(const std::vector<StagedCopy
     std::set<int64_t> numbers = {0};
     for (size_t i = 0; i < copies.size(); i++) {
         std::vector<const BlockOfCluster *> along;
-        Expr first = 0, part = 0;  // the first of the blocks that share it; which part is this one's
+        Expr first = 0,
+             part = 0;  // the first of the blocks that share it; which part is this one's
         int64_t parts = 1;
         for (const BlockOfCluster &b : place.cluster) {
             if (copies[i].depends_on(b.loop, place.lets)) {
@@ -539,10 +540,10 @@ Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
     const Stmt produce = Block::make(
         {evaluate(Intrinsic::barrier_wait, {barriers.empty.of(slot), simplify((turn + 1) % 2)}),
          boxes(full, of_machine, shared)});
-    const Stmt body = Block::make(
-        {of_producer(produce), evaluate(Intrinsic::barrier_wait, {full, simplify(turn % 2)}),
-         in_slots(parts.rest, n), wait_for_sums(1),
-         IfThenElse::make(k() > loop.min, is_empty(previous))});
+    const Stmt body = Block::make({of_producer(produce),
+                                   evaluate(Intrinsic::barrier_wait, {full, simplify(turn % 2)}),
+                                   in_slots(parts.rest, n), wait_for_sums(1),
+                                   IfThenElse::make(k() > loop.min, is_empty(previous))});
     return Block::make({turns ? turns->begin() : Stmt(), loop.with<&For::body>(body),
                         turns ? turns->end() : Stmt(), wait_for_sums(0),
                         IfThenElse::make(loop.extent > 0, is_empty(last))});
