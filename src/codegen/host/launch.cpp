@@ -1,5 +1,6 @@
 #include "codegen/host/host_emitter.h"
 #include "codegen/nvptx/kernel_emitter.h"
+#include "ir/operators.h"
 #include "lower/gpu/kernel_loops.h"
 
 // Launches of kernels: what the host does where one is invoked.
