@@ -63,7 +63,7 @@ Func, `part`, is the number of a part. They are added up in the order of their n
 >>> q[x] = 0
 >>> q[x] += s
 >>> q.update().split_k(s.x, part, 4).compute_root().parallel(part)
-<Func q_intm(x, part): int32>
+<Func q_intm(x, part): int32, 1 update>
 >>> q.realize([2]).numpy().tolist()
 [45, 45]
 )doc";
