@@ -23,7 +23,8 @@ struct ChainSizes {
     bool adds_c1 = true;
 };
 
-// What a block and its warps have. Rows of convolutions are places of an image, 8 side by side.
+// Says what a block and its warps have. Rows of convolutions are places of an image, 8 side by
+// side.
 struct ChainTiles {
     int rows;             // of a block, which has all columns
     int rows0, columns0;  // of a warp, of the first product

@@ -55,8 +55,8 @@ inline std::vector<TensorConvTiles> possible_tiles(const TensorConvShape &s, int
             }
         }
     }
-    // Of tiles that take as long, those that compute less beyond the ends, and then those of few
-    // images, whose taps share more of what is loaded.
+    // Tiles that take as long are tried in this order: those that compute less beyond the ends, and
+    // then those of few images, whose taps share more of what is loaded.
     const auto order = [&](const TensorConvTiles &t) {
         const int tiles = ((s.q() + t.q - 1) / t.q) * ((s.p() + t.p - 1) / t.p) *
                           ((s.images + t.images - 1) / t.images);

@@ -12,7 +12,7 @@
 
 namespace tessera::apps {
 
-// What one GPU has. Rates are of a multiprocessor in a cycle. Those that no data sheet has were
+// Describes one GPU. Rates are of a multiprocessor in a cycle. Those that no data sheet has were
 // fitted to 500 kernels that an H200 had run (bench/gpu/bench_gemm --candidates): that was off by
 // 11 % on average, and what it chose took 0.2 % longer than the best of each row. `chain` and what
 // is said of copies by threads came after a second run.
@@ -156,7 +156,7 @@ inline std::vector<TensorTiles> possible_tiles(const TensorShape &s,
         }
     }
     if (all.empty()) throw std::invalid_argument("no tile of tensor cores has room");
-    // Of tiles that take as long, those whose instructions have about as many columns as rows.
+    // Tiles that take as long come by how close instructions are to having as many columns as rows.
     const auto order = [](const TensorTiles &t) {
         return std::pair(t.cycles, std::abs(t.columns - 128));
     };

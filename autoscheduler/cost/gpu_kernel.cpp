@@ -25,7 +25,7 @@ double cost_of_word(const GpuRates &rates) {
     return double(GpuRates::lanes_issued) * 4 / rates.l1_bytes;
 }
 
-// How many times as long a warp's access takes if its lanes touch other lines.
+// Says how many times as long a warp's access takes if its lanes touch other lines.
 double scatter_of(const Growths &growths, size_t variable) {
     constexpr double of_data = 4, of_columns = 8;
     if (growths.empty()) return 1;
@@ -178,7 +178,7 @@ private:
         return points * instructions(work->operations, kernels.machine.rates);
     }
 
-    // What a block computes for its tile.
+    // Says what a block computes for its tile.
     double lanes_of_member(int n) {
         constexpr double barrier = 30;
         const FunctionNode &f = graph.functions[size_t(n)];
@@ -330,7 +330,7 @@ double GpuKernel::microseconds(const GpuMachine &machine) const {
     const double cycles = 1e-3 / machine.card.gigahertz;  // in microseconds
     const double spread = std::min(1.0, blocks / machine.card.multiprocessors);
     const double issue = lane_operations / (machine.lanes_in_microsecond() * efficiency * spread);
-    // Of a thread alone, each instruction waits for the one before.
+    // Each instruction of a thread alone waits for the one before.
     const double alone = waves * (of_thread * waits + start) * cycles;
     const double memory = bytes_from_memory / (machine.card.dram_terabytes * 1e6) +
                           bytes_from_cache / (machine.card.l2_terabytes * 1e6);

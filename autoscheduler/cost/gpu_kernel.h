@@ -5,7 +5,7 @@
 
 namespace tessera::autoscheduler {
 
-// What is known of the kernel of one stage at the root, with all that a plan computes in its loops,
+// Describes the kernel of one stage at the root, with all that a plan computes in its loops,
 // before anything is lowered.
 struct GpuKernel {
     int stage = 0;  // of the graph

@@ -68,7 +68,7 @@ std::span<const GpuLimits> gpu_limits();
 std::span<const GpuRates> gpu_rates();
 std::span<const GpuCard> gpu_cards();
 
-// What a kernel asks of a multiprocessor.
+// Says what a kernel asks of a multiprocessor.
 struct KernelNeeds {
     int threads = 0;    // of a block
     int registers = 0;  // of a thread, as ptxas counts them

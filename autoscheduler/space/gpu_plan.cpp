@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t most_dimensions = 3;  // of grids and of blocks
 
-// Where others can be computed in the loops of a stage.
+// Lists where others can be computed in the loops of a stage.
 struct GpuLevels {
     LoopLevel block, thread;
 };

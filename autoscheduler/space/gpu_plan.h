@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// What the loop over a variable of a stage becomes in a kernel:
+// Says what the loop over a variable of a stage becomes in a kernel:
 //
 //     blocks:  for block of v (gpu_blocks):
 //     threads:   for thread of the block (gpu_threads):

@@ -134,7 +134,7 @@ private:
         if (!has_one || !is_associative_update(graph, update) || writes_by_data(update) ||
             extent_of(graph, update, update.pure) < least_row)
             return false;
-        // Of the row that it is read for.
+        // It is computed for the row that it is read for.
         const std::vector<Span> spans(reader.variables.size(), Span{5, 5});
         for (const IndexProgram &i : a.index) {
             if (i.run(spans) != Span{5, 5}) return false;

@@ -10,7 +10,7 @@ namespace tessera::autoscheduler {
 //     -> a warp has a row, of which each lane takes 4 neighbours at a time; the lanes combine what
 //        they have by shuffles, and all have the result for the row
 //
-// Of outputs; and of reductions along what lies side by side in memory, whoever reads them.
+// Takes outputs; and reductions along what lies side by side in memory, whoever reads them.
 GpuStructure rows_by_warps(const Graph &graph, const GpuMachine &machine);
 
 // Few results of much are formed of partial results, of which there are enough for all

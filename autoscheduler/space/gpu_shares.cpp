@@ -318,7 +318,7 @@ public:
     }
 
 private:
-    // What each thread of the stage's loops computes.
+    // Says what each thread of the stage's loops computes.
     void of_threads(const StageNode &reader, const GpuStagePlan &loops) {
         const NeededBoxes boxes = boxes_needed(graph, reader, tile_of_thread(graph, reader, loops),
                                                computed_by_thread(graph, plan));

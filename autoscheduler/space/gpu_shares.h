@@ -3,7 +3,7 @@
 
 namespace tessera::autoscheduler {
 
-// How a plan's loops are shared out among blocks and threads.
+// Says how a plan's loops are shared out among blocks and threads.
 struct GpuSharing {
     // Loops of which the compiler may not see that their number of iterations is known are left as
     // they are.

@@ -5,8 +5,8 @@
 
 namespace tessera::autoscheduler {
 
-// What a rule for one kind of kernel does: steps that make functions and loops, and the functions
-// that are scheduled with these. All others are scheduled behind.
+// Holds what a rule for one kind of kernel does: steps that make functions and loops, and the
+// functions that are scheduled with these. All others are scheduled behind.
 struct GpuStructure {
     std::string rule;  // its name, and of what: "rows by warps: softmax"
     std::vector<program::Step> steps;

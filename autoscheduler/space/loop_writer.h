@@ -12,7 +12,7 @@ class LoopWriter {
 public:
     LoopWriter(const program::FunctionContents &function, int stage,
                std::vector<program::Step> &steps);
-    // Of a function that the steps make; `taken`: names that its loops have.
+    // Schedules a function that the steps make; `taken`: names that its loops have.
     LoopWriter(Symbol function, int stage, std::vector<program::Step> &steps,
                std::set<std::string> taken)
         : function(function), number(stage), steps(steps), taken(std::move(taken)) {}

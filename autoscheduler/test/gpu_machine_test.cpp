@@ -18,7 +18,7 @@ const GpuLimits &limits_of(int capability) {
 
 TEST_SUITE("autoscheduler, GPUs as data") {
     TEST_CASE("blocks have room as NVIDIA's occupancy calculator says") {
-        // What its header (cuda_occupancy.h of CUDA 13.0) says of these kernels.
+        // NVIDIA's header (cuda_occupancy.h of CUDA 13.0) says this of these kernels.
         const KernelNeeds kernels[] = {{32, 32, 0},      {1024, 32, 0}, {288, 168, 0},
                                        {128, 255, 4096}, {384, 100, 0}, {256, 40, 20000},
                                        {512, 64, 60000}, {96, 33, 1}};

@@ -47,7 +47,7 @@ struct Contender {
     }
 };
 
-// What of a row is compiled while others run.
+// Holds the part of a row that is compiled while others run.
 struct Compiled {
     std::string name;
     std::shared_future<Callable> callable;
@@ -171,7 +171,7 @@ private:
                 throw std::runtime_error(text);
             }
             const double us = time_of(c);
-            // As many calls as take two milliseconds: all sets equally often.
+            // The calls take two milliseconds together, and all sets are used equally often.
             const int sets = operands.count();
             c.calls = std::clamp(int(2000 / us) / sets * sets, sets > 8 ? sets : 2, 4 * sets + 200);
             c.graph = graph_of(c, c.calls);

@@ -193,7 +193,7 @@ std::vector<TensorVariant> variants_of(const TensorProblem &p, int more) {
         TensorVariant v = variant(p, tiles);
         if (!seen.insert(v.name).second) return;
         all.push_back(std::move(v));
-        // Of kernels of less than 50 microseconds the time between them shows.
+        // The time between kernels shows where they take less than 50 microseconds.
         if (all.size() == 1 && p.operations() < 2e10) all.push_back(dependent(all[0]));
     };
     if (p.capability < 90) {

@@ -56,7 +56,7 @@ Expr saturated(Type t, Wide v) {
     Wide low = t.is_uint() ? Wide(0) : Wide(t.min_int()), high = Wide(t.max_uint());
     return integer(t, std::clamp(v, low, high));
 }
-// What was computed, as a cast to the type.
+// Returns what was computed, as a cast to the type.
 Expr floating(Type t, double v) { return make_float_const(t, rounded_to(t.element_of(), v)); }
 Expr boolean(Type t, bool v) { return make_const(t, v); }
 

@@ -117,7 +117,7 @@ struct Frame {
     std::optional<int64_t> box_swizzle;
     // Asynchronous tensor operations that it has not waited for, oldest first.
     std::deque<PendingSums> sums;
-    // What it has written since its last fence, where the machine's units read the same memory.
+    // It has written these since its last fence, where the machine's units read the same memory.
     std::vector<std::pair<MemoryRef, int64_t>> unfenced;
 };
 

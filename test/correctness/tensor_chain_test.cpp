@@ -71,7 +71,7 @@ struct BackToBack {
         between.compute_at(out, x).store_in(MemoryType::GPUShared);
         share(between, y);
     }
-    // What is copied ahead: a and b in steps, or b for all of them, and w.
+    // These are copied ahead: a and b in steps, or b for all of them, and w.
     void schedule_for_wgmma(bool keeps_b, bool in_memory = false) {
         RVar ko("ko"), ki("ki"), ro("ro"), ri("ri");
         out.tile(x, y, xi, yi, c.columns, c.block_rows).gpu_blocks(x, y);

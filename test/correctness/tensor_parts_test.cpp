@@ -293,7 +293,7 @@ TEST_SUITE("copies of a cluster") {
                                            }));
             CAPTURE(ptx);
             const size_t kernels = count_of(ptx, ".entry");
-            // Of a, which is the same for both, 32 rows each; b is each block's own.
+            // Each copies 32 rows of a, which is the same for both; b is each block's own.
             CHECK(count_of(ptx, ".multicast::cluster") == kernels);
             CHECK(count_of(ptx, "cp.async.bulk.tensor.2d") == 2 * kernels);
             CHECK(count_of(ptx, "mbarrier.arrive.shared::cluster") == 2 * kernels);

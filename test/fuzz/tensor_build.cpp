@@ -56,7 +56,7 @@ ImageParam input(Type type, const std::vector<int> &sizes, const char *name, int
 
 Var x("x"), y("y"), z("z"), xi("xi"), yi("yi"), wx("wx"), wy("wy");
 
-// What is made of a sum: with a bias of its row or column, and an activation.
+// Says what is made of a sum: with a bias of its row or column, and an activation.
 Expr activated(const Expr &v, const Expr &bias, int which) {
     switch (which) {
     case 0: return v;
@@ -560,7 +560,7 @@ private:
         conv.split(k, w, k, warp_filters).reorder(k, q, p, n, w).gpu_warps(w);
         Stage update = conv.update();
         update.split(k, w, k, warp_filters).gpu_warps(w);
-        // Of those whose rows are all of a tile, and whose sum an instruction divides.
+        // These are tiles of which all rows are there, and whose sum an instruction divides.
         std::vector<Mapping> all = possible_mappings(update, instruction);
         std::erase_if(all, [&](const Mapping &mapping) {
             const auto &summed = mapping.groups()[2].loops();

@@ -24,7 +24,7 @@ std::vector<Buffer<>> buffers_for(const TensorPipeline &p) {
     return all;
 }
 
-// How far a value may be off for its rounding: quotients and sums of a few values.
+// Says how far a value may be off for its rounding: quotients and sums of a few values.
 double tolerance(Type t, double value) {
     if (!t.is_float()) return 0;
     const double digits = t == BFloat(16) ? 1.0 / 128 : t == Float(16) ? 1.0 / 1024 : 1e-5;

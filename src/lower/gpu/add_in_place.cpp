@@ -39,7 +39,7 @@ const Call *element_of(const Expr &e, Symbol func) {
     return c && c->callee == func ? c : nullptr;
 }
 
-// How products are summed, and what the sums are added to.
+// Says how products are summed, and what the sums are added to.
 struct SumOfProducts {
     Stmt update;                  // the nest that instructions do, with lets around
     const For *adds = nullptr;    // the nest that adds the sums

@@ -376,7 +376,7 @@ class PipelineCopies final : public Mutator {
         return std::ranges::any_of(taken,
                                    [&](const Ref<const Realize> &r) { return r->func == func; });
     }
-    // What the consumers do, each group in every other turn.
+    // Returns what the consumers do, each group in every other turn.
     Stmt in_turns(const Stmt &s) const {
         if (const auto *let = s.as<LetStmt>())
             return let->with<&LetStmt::body>(in_turns(let->body));

@@ -67,7 +67,7 @@ struct RoleBarriers {
     int64_t blocks = 1;  // of a cluster, whose consumers arrive where something may be copied to
 };
 
-// What groups of consumers that take tiles in turns need: the turn, and where each group says that
+// Groups of consumers that take tiles in turns need this: the turn, and where each group says that
 // it has waited for all copies of a tile.
 struct ConsumerTurns {
     ir::Expr turn;

@@ -401,7 +401,7 @@ private:
         const ReduceOp op = nest.of_row->op;
         return op == ReduceOp::Add || op == ReduceOp::Mul || op == ReduceOp::SaturatingAdd;
     }
-    // What each thread reduces of its own elements, and all threads of a row then together.
+    // Each thread reduces its own elements, and all threads of a row do the rest together.
     Stmt reduced(const Stmt &own_elements) const {
         const Type type = nest.stage->values[0].type();
         const Expr row = row_of_thread(rows),

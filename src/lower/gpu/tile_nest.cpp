@@ -246,7 +246,7 @@ private:
     void visit(const For &loop) override {
         const auto count = as_const_int(simplify(remove_likely(scope.expand(loop.extent))));
         nest.counts[&loop] = std::max<int64_t>(0, count.value_or(0));
-        // Of one iteration, the index is its first value, as in other stages on the same elements.
+        // The index of one iteration is its first value, as in other stages on the same elements.
         if (count == 1 && !is_over_warps(loop)) scope.push_let(loop.name, loop.min);
         (is_over_warps(loop) ? nest.warps : loops).push_back(&loop);
         scope.push_loop(loop.name, simplify(scope.expand(loop.min)),
