@@ -19,13 +19,6 @@ template<typename Element> bool run(const ChainProgram &program, bool has_gpu) {
     return wrong == 0;
 }
 
-bool is_wanted(const std::string &name, int count, char **parts) {
-    for (int i = 1; i < count; i++) {
-        if (name.find(parts[i]) == std::string::npos) return false;
-    }
-    return true;
-}
-
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -34,7 +27,7 @@ int main(int argc, char **argv) {
     bool all_right = true;
     for (const std::vector<ChainProgram> &programs : {chain_programs(), hopper_programs()}) {
         for (const ChainProgram &program : programs) {
-            if (!is_wanted(program.name, argc, argv)) continue;
+            if (!has_parts(program.name, argc, argv)) continue;
             all_right &= program.bits == 16 ? run<float16_t>(program, has_gpu)
                                             : run<int8_t>(program, has_gpu);
         }

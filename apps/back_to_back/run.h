@@ -10,7 +10,13 @@
 
 namespace tessera::apps {
 
-// Sizes of two blocks or more, for the interpreter.
+// Returns true if the name has all of these parts, the arguments of a program.
+inline bool has_parts(const std::string &name, int count, char **arguments) {
+    return std::all_of(arguments + 1, arguments + count,
+                       [&](const char *part) { return name.find(part) != std::string::npos; });
+}
+
+// Returns sizes of two blocks or more, for the interpreter.
 inline ChainSizes small_sizes(const ChainProgram &program) {
     ChainSizes sizes;
     sizes.rows = 2 * program.tiles.rows;

@@ -4,7 +4,6 @@
 #include "attention/tensor.h"
 #include "gpu/card.h"
 #include "tessera.h"
-#include "tessera_runtime_cuda.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -16,32 +15,6 @@ using namespace tessera;
 using apps::TensorAttention;
 
 namespace {
-
-// Times by events on the default stream.
-struct Events {
-    template<typename F> static F symbol(const char *name) {
-        return reinterpret_cast<F>(tessera_cuda_get_symbol(nullptr, name));
-    }
-    Events() {
-        create(&begin, 0);
-        create(&end, 0);
-    }
-    template<typename Call> double us(const Call &call, int calls) {
-        record(begin, nullptr);
-        for (int i = 0; i < calls; i++) call();
-        record(end, nullptr);
-        wait(end);
-        float ms = 0;
-        elapsed(&ms, begin, end);
-        return double(ms) * 1e3 / calls;
-    }
-    int (*create)(void **, unsigned) = symbol<int (*)(void **, unsigned)>("cuEventCreate");
-    int (*record)(void *, void *) = symbol<int (*)(void *, void *)>("cuEventRecord");
-    int (*wait)(void *) = symbol<int (*)(void *)>("cuEventSynchronize");
-    int (*elapsed)(float *, void *,
-                   void *) = symbol<int (*)(float *, void *, void *)>("cuEventElapsedTime");
-    void *begin = nullptr, *end = nullptr;
-};
 
 Buffer<float16_t> random_values(const std::vector<int> &sizes, unsigned seed) {
     Buffer<float16_t> values(sizes);
@@ -85,7 +58,7 @@ struct Inputs {
     }
 };
 
-void row(const TensorAttention::Shape &shape, int count, int heads, Events &events) {
+void row(const TensorAttention::Shape &shape, int count, int heads, bench::EventClock &clock) {
     Inputs inputs{random_values({shape.size, count, heads}, 1),
                   random_values({shape.size, count, heads}, 2),
                   random_values({shape.size, count, heads}, 3), shape.causal};
@@ -98,9 +71,9 @@ void row(const TensorAttention::Shape &shape, int count, int heads, Events &even
     attention.output.realize(out, target);
     const double error = inputs.error_of(out);
     const auto run = [&] { attention.output.realize(out, target); };
-    const int calls = std::max(2, int(50000 / events.us(run, 2)));
+    const int calls = std::max(2, int(50000 / clock.microseconds(run, 2)));
     std::vector<double> times;
-    for (int i = 0; i < 11; i++) times.push_back(events.us(run, calls));
+    for (int i = 0; i < 11; i++) times.push_back(clock.microseconds(run, calls));
     std::sort(times.begin(), times.end());
     const double work = (shape.causal ? 2.0 : 4.0) * heads * double(count) * count * shape.size;
     std::printf(
@@ -126,14 +99,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     std::printf("%s\n", bench::name_of_card().c_str());
-    Buffer<float> first(32);
-    first.device_malloc(get_device_interface_for_device_api(DeviceAPI::CUDA, Target("host-cuda")));
-    auto set_current = Events::symbol<int (*)(void *)>("cuCtxSetCurrent");
-    auto retain = Events::symbol<int (*)(void **, int)>("cuDevicePrimaryCtxRetain");
-    void *context = nullptr;
-    retain(&context, 0);
-    set_current(context);
-    Events events;
+    bench::EventClock clock;
     std::vector<int> counts = {4096};
     if (argc > 1) counts.clear();
     for (int i = 1; i < argc; i++) counts.push_back(int(std::strtol(argv[i], nullptr, 10)));
@@ -147,7 +113,7 @@ int main(int argc, char **argv) {
                              .keys = p.keys,
                              .queries = p.queries,
                              .rows = p.rows},
-                            count, 64, events);
+                            count, 64, clock);
                     } catch (const std::exception &e) {
                         std::printf("attention %d %d: %s\n", count, size, e.what());
                     }

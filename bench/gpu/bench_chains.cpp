@@ -4,7 +4,6 @@
 #include "back_to_back/run.h"
 #include "gpu/card.h"
 #include "gpu/cublas.h"
-#include "tessera_runtime_cuda.h"
 
 #include <cstdio>
 
@@ -13,32 +12,6 @@ using namespace tessera::apps;
 using tessera::bench::Cublas;
 
 namespace {
-
-// Times by events on the default stream.
-struct Clock {
-    template<typename F> static F symbol(const char *name) {
-        return reinterpret_cast<F>(tessera_cuda_get_symbol(nullptr, name));
-    }
-    Clock() {
-        create(&begin, 0);
-        create(&end, 0);
-    }
-    double us(const std::function<void()> &call, int calls) {
-        record(begin, nullptr);
-        for (int i = 0; i < calls; i++) call();
-        record(end, nullptr);
-        wait(end);
-        float ms = 0;
-        elapsed(&ms, begin, end);
-        return double(ms) * 1e3 / calls;
-    }
-    int (*create)(void **, unsigned) = symbol<int (*)(void **, unsigned)>("cuEventCreate");
-    int (*record)(void *, void *) = symbol<int (*)(void *, void *)>("cuEventRecord");
-    int (*wait)(void *) = symbol<int (*)(void *)>("cuEventSynchronize");
-    int (*elapsed)(float *, void *,
-                   void *) = symbol<int (*)(float *, void *, void *)>("cuEventElapsedTime");
-    void *begin = nullptr, *end = nullptr;
-};
 
 double median(std::vector<double> all) {
     std::sort(all.begin(), all.end());
@@ -58,7 +31,8 @@ std::function<void()> two_calls(Cublas &cublas, ChainRun<float16_t> &chain,
 }
 
 template<typename Element>
-void row(const ChainProgram &program, const ChainSizes &sizes, Cublas &cublas, Clock &clock) {
+void row(const ChainProgram &program, const ChainSizes &sizes, Cublas &cublas,
+         bench::EventClock &clock) {
     const Target target("host-jit-cuda-cuda_capability_" + std::to_string(program.capability));
     ChainRun<Element> chain(program, sizes);
     chain.realize(target);
@@ -77,21 +51,14 @@ void row(const ChainProgram &program, const ChainSizes &sizes, Cublas &cublas, C
     }
     std::vector<double> times, vendor_times;
     for (int i = 0; i < 25; i++) {
-        times.push_back(clock.us(ours, 20));
-        if (theirs) vendor_times.push_back(clock.us(theirs, 20));
+        times.push_back(clock.microseconds(ours, 20));
+        if (theirs) vendor_times.push_back(clock.microseconds(theirs, 20));
     }
     std::printf("%-40s %4d columns %8.1f us", program.name, chain.sizes.columns1, median(times));
     if (theirs)
         std::printf("   two calls of cuBLAS %8.1f us  ratio %.3f", median(vendor_times),
                     median(vendor_times) / median(times));
     std::printf("   %s\n", wrong == 0 ? "right" : "WRONG");
-}
-
-bool is_wanted(const std::string &name, int count, char **parts) {
-    for (int i = 1; i < count; i++) {
-        if (name.find(parts[i]) == std::string::npos) return false;
-    }
-    return true;
 }
 
 }  // namespace
@@ -103,18 +70,11 @@ int main(int argc, char **argv) {
         return 1;
     }
     std::printf("%s\n", bench::name_of_card().c_str());
-    Buffer<float> first(32);
-    first.device_malloc(get_device_interface_for_device_api(DeviceAPI::CUDA, Target("host-cuda")));
-    auto set_current = Clock::symbol<int (*)(void *)>("cuCtxSetCurrent");
-    auto retain = Clock::symbol<int (*)(void **, int)>("cuDevicePrimaryCtxRetain");
-    void *context = nullptr;
-    retain(&context, 0);
-    set_current(context);
+    bench::EventClock clock;
     Cublas cublas;
-    Clock clock;
     for (const std::vector<ChainProgram> &programs : {chain_programs(), hopper_programs()}) {
         for (const ChainProgram &program : programs) {
-            if (!is_wanted(program.name, argc, argv)) continue;
+            if (!has_parts(program.name, argc, argv)) continue;
             try {
                 ChainSizes sizes;
                 sizes.adds_c1 = program.capability < 90;
