@@ -38,8 +38,9 @@ struct Instruction {
     bool is_of_one_capability = false;
     std::vector<InstructionOperand> operands = {};  // the first is the one that is written
     Stmt meaning = Stmt();
-    // Its line of assembly. $D, $A and $B stand for registers, or for the descriptor of an operand
-    // in memory; %A and %B for 1 if such an operand does not lie along k, else 0.
+    // Its line of assembly. $D, $A and $B stand for registers ($D[2:4] for those numbered 2 and 3),
+    // or for the descriptor of an operand in memory; %A and %B for 1 if such an operand does not
+    // lie along k, else 0.
     std::string assembly = "";
 
     // Throws InternalError if there is none of that name.

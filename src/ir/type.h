@@ -122,7 +122,8 @@ struct Type {
     bool is_max(uint64_t value) const { return is_uint() && value == max_uint(); }
     bool is_min(int64_t value) const { return is_int() && value == min_int(); }
     bool is_min(uint64_t value) const { return is_uint() && value == 0; }
-    // The largest and the smallest value, infinite for floats, as constants (ir/limits.cpp).
+    // The largest and the smallest value as constants (ir/limits.cpp): infinite for floats, but 448
+    // for Float8E4M3, which has no infinities.
     ir::Expr max() const;
     ir::Expr min() const;
 

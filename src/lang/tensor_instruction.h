@@ -19,7 +19,8 @@ struct TensorInstructionDescription {
     int threads = 32;     // that run it together: 32 of a warp, or 128 of a warpgroup
     int capability = 80;  // GPUs of this compute capability, or newer ones, have it
     Operand d, a, b;
-    // Its line of PTX, in which $D, $A and $B stand for the registers, of 32 bits each:
+    // Its line of PTX, in which $D, $A and $B stand for the registers, of 32 bits each, and $D[2:4]
+    // for those numbered 2 and 3:
     // "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 $D, $A, $B, $D;"
     std::string ptx;
 };
