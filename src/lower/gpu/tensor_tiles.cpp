@@ -8,8 +8,7 @@
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/pipeline_copies.h"
-#include "lower/gpu/tensor_operands.h"
-#include "lower/gpu/tile_nest.h"
+#include "lower/gpu/tile_fragments.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_name.h"
@@ -27,23 +26,16 @@ using algebra::simplify;
 
 namespace {
 
-// The variables in which elements of a Tile are compared between nests: the row and the column of
-// the tile of a warp, and the loops over warps, numbered from the outermost on.
-const Symbol row_index = Symbol::interned("row.of.tile"),
-             column_index = Symbol::interned("column.of.tile");
-const Symbol numbered_warps[] = {Symbol::interned("warp.0"), Symbol::interned("warp.1"),
-                                 Symbol::interned("warp.2")};
-
 // Returns the coordinates of the element of a Tile that an iteration of the loops over warps has at
 // a row and a column.
 std::vector<Expr> element_of(const TileNest &nest, const Realize &tile, const std::vector<Expr> &at,
                              const LetScope &lets) {
     Substitution values;
-    nest.rows.put_values(int32_variable(row_index), values);
-    nest.columns.put_values(int32_variable(column_index), values);
+    nest.rows.put_values(int32_variable(row_index()), values);
+    nest.columns.put_values(int32_variable(column_index()), values);
     for (size_t w = 0; w < nest.warps.size(); w++) {
         const For &loop = *nest.warps[w];
-        values[loop.name] = int32_variable(numbered_warps[std::min<size_t>(w, 2)]) + loop.min;
+        values[loop.name] = int32_variable(numbered_warp(w)) + loop.min;
     }
     std::vector<Expr> element;
     for (size_t d = 0; d < at.size(); d++) {
@@ -64,288 +56,13 @@ bool are_same(const Expr &a, const Expr &b, const TileNest &nest) {
         return simplify(substitute(index, int32_t(i), e));
     };
     for (int64_t r = 0; r < nest.rows.extent(); r++) {
-        const Expr of_a = at(a, row_index, r), of_b = at(b, row_index, r);
+        const Expr of_a = at(a, row_index(), r), of_b = at(b, row_index(), r);
         if (equal(of_a, of_b)) continue;
         for (int64_t c = 0; c < nest.columns.extent(); c++)
-            if (!equal(at(of_a, column_index, c), at(of_b, column_index, c))) return false;
+            if (!equal(at(of_a, column_index(), c), at(of_b, column_index(), c))) return false;
     }
     return true;
 }
-
-// Says how the first nest that works on a Tile has shared it out.
-struct SharedTile {
-    TileNest nest;
-    std::vector<Expr> element;  // of an iteration of the loops over warps, a row and a column
-};
-using SharedTiles = std::unordered_map<Symbol, SharedTile>;
-
-// ---- Digits of rows and columns ----
-
-// A loop over the values of a digit of the registers' number, which is a digit of a row or column,
-// too.
-struct DigitLoop {
-    Symbol name;
-    int64_t extent, of_register, of_element;  // the last two: its weights
-};
-
-// Rows, columns or the sum, as a sum of what the thread's number makes of them and these loops.
-struct Digits {
-    Expr of_thread;
-    std::vector<DigitLoop> loops;  // outermost first
-
-    Digits(std::string_view coordinate, const char *name, const Layout &elements,
-           const Expr &lane) {
-        LayoutOutput by_thread, by_register;
-        for (const LayoutDigit &d : elements.output(coordinate)->digits) {
-            const bool is_of_thread = elements.coordinates[d.coordinate].name == "thread";
-            (is_of_thread ? by_thread : by_register).digits.push_back(d);
-        }
-        std::ranges::sort(by_register.digits, std::greater(), &LayoutDigit::stride);
-        const Expr element[] = {lane, lane};  // only the digits of the thread are asked for
-        of_thread = value_of(by_thread, elements.coordinates, element);
-        for (const LayoutDigit &d : by_register.digits) {
-            const std::string text = d.stride == 1 ? name : str(name, "_by_", d.stride);
-            loops.push_back({Symbol::fresh(text), d.extent, d.divisor, d.stride});
-        }
-    }
-    Expr element() const {
-        Expr sum = of_thread;
-        for (const DigitLoop &l : loops) sum = sum + times(int32_variable(l.name), l.of_element);
-        return sum;
-    }
-    static Expr times(const Expr &e, int64_t weight) {
-        return weight == 1 ? e : e * int32_t(weight);
-    }
-};
-
-// Returns the number of the register, and the loops over its digits, outermost first.
-std::vector<DigitLoop> loops_over_registers(const Digits &a, const Digits &b) {
-    std::vector<DigitLoop> all = a.loops;
-    all.insert(all.end(), b.loops.begin(), b.loops.end());
-    std::ranges::sort(all, std::greater(), &DigitLoop::of_register);
-    return all;
-}
-Expr register_of(const Digits &a, const Digits &b) {
-    Expr sum;
-    for (const DigitLoop &l : loops_over_registers(a, b)) {
-        const Expr digit = Digits::times(int32_variable(l.name), l.of_register);
-        sum = sum.defined() ? sum + digit : digit;
-    }
-    return sum.defined() ? sum : Expr(0);
-}
-
-// Returns the number of a row among those that a thread has.
-Expr row_of_thread(const Digits &rows) {
-    Expr number = 0;
-    for (const DigitLoop &l : rows.loops)
-        number = simplify(number * int32_t(l.extent) + int32_variable(l.name));
-    return number;
-}
-
-// Says where the registers of the threads have the elements of a Tile of rows: those of each slot
-// one after the other.
-Expr register_of_row(const std::vector<Expr> &at, const Tile &tile, const Digits &rows) {
-    const Expr row = row_of_thread(rows);
-    if (!tile.slots) return row;
-    int64_t count = 1;
-    for (const DigitLoop &l : rows.loops) count *= l.extent;
-    const size_t d = *tile.slots;
-    return (at[d] - tile.storage->bounds[d].min) * int32_t(count) + row;
-}
-
-// ---- Operands in registers ----
-
-// Returns the layout of a Tile with the coordinates of an operand: its columns are those of A, or
-// the rows of B, that are summed.
-Layout tile_as_operand(Layout tile, std::string_view name) {
-    for (LayoutCoordinate &c : tile.coordinates)
-        c.name = c.name == "i" ? (name == "A" ? "i" : "k") : (name == "A" ? "k" : "j");
-    return tile;
-}
-
-// Returns the digits along the sum that say which thread has an element, or which register, the
-// lowest first; each has two values, or is one that cannot be halved.
-std::vector<LayoutDigit> digits_of_sum(const Layout &layout, std::string_view output) {
-    std::vector<LayoutDigit> all;
-    for (LayoutDigit d : layout.output(output)->digits) {
-        if (layout.coordinates[d.coordinate].name != "k") continue;
-        for (; d.extent % 2 == 0; d.extent /= 2, d.divisor *= 2, d.stride *= 2)
-            all.push_back({d.coordinate, d.divisor, 2, d.stride});
-        if (d.extent > 1) all.push_back(d);
-    }
-    std::ranges::sort(all, {}, output == "thread" ? &LayoutDigit::stride : &LayoutDigit::divisor);
-    return all;
-}
-
-// Returns in which order an instruction sums an operand that is in the registers of a Tile, so that
-// each thread has what it wants already: from its own k to that of the tile. Nothing if there is
-// none, or if the order is theirs.
-//
-//     sums of mma of bytes, thread(i%8*4 + j/2%4), as A, thread(i%8*4 + k/4%4):
-//     k -> k(k/16*16 + k/2%2*8 + k/4%4*2 + k%2)
-std::optional<LayoutOutput> order_of_sum(const Layout &tile, const Layout &fragment) {
-    LayoutOutput order{"k", 0, {}};
-    bool is_same = true;
-    for (const char *output : {"thread", "register"}) {
-        const std::vector<LayoutDigit> own = digits_of_sum(fragment, output),
-                                       of_tile = digits_of_sum(tile, output);
-        if (own.size() != of_tile.size()) return std::nullopt;
-        for (size_t i = 0; i < own.size(); i++) {
-            const bool fits =
-                own[i].extent == of_tile[i].extent &&
-                (output != std::string_view("thread") || own[i].stride == of_tile[i].stride);
-            if (!fits) return std::nullopt;
-            is_same &= own[i].divisor == of_tile[i].divisor;
-            order.digits.push_back(
-                {own[i].coordinate, own[i].divisor, own[i].extent, of_tile[i].divisor});
-        }
-    }
-    return is_same ? std::nullopt : std::optional(order);
-}
-
-// Returns the elements that are in the registers of threads, summed in another order.
-Layout summed_in_order(const Layout &elements, const std::optional<LayoutOutput> &order) {
-    if (!order) return elements;
-    Layout ordered;
-    for (const LayoutOutput &o : elements.outputs)
-        ordered.coordinates.push_back({o.name, o.extent()});
-    for (size_t c = 0; c < elements.outputs.size(); c++) {
-        LayoutOutput of_sum = *order;
-        for (LayoutDigit &d : of_sum.digits) d.coordinate = c;
-        const LayoutCoordinate &own = ordered.coordinates[c];
-        ordered.outputs.push_back(
-            own.name == "k" ? of_sum : LayoutOutput{own.name, 0, {{c, 1, own.extent, 1}}});
-    }
-    return compose(ordered, elements);
-}
-
-// Fills a fragment, the part of an operand that each thread has in its registers: with whatever
-// expression its elements are.
-class FillFragment final : public Mutator {
-public:
-    // `order`: that of the sum, if it is not the instruction's.
-    FillFragment(const TensorizedStage &stage, const TensorOperation &t, std::string_view name,
-                 const Tiles &tiles, const SharedTiles &shares,
-                 const std::optional<LayoutOutput> &order)
-        : stage(stage), name(name), tiles(tiles), shares(shares), layout(t.registers_of(name)),
-          elements(summed_in_order(inverse(layout), order)), type(t.instruction.operand(name).type),
-          own(name == "A" ? "i" : "j", name == "A" ? "row" : "column", elements, stage.lane),
-          sum("k", "k", elements, stage.lane),
-          array(Symbol::fresh(str(stage.nest.stage->func, ".", name == "A" ? "a" : "b"))) {}
-
-    Expr place() const {
-        return call(Handle(), Intrinsic::address_of,
-                    {Call::make(type, array, CallKind::Func, 0, {0})});
-    }
-    // Returns the statement with the fragment around it, which `value`, in terms of the loops over
-    // rows (or columns) and the sum, fills.
-    Stmt around(const Expr &value, const Stmt &s) {
-        const TileNest &nest = stage.nest;
-        const Symbol own_index = name == "A" ? row_index : column_index;
-        Substitution loops_at;
-        (name == "A" ? nest.rows : nest.columns).put_values(int32_variable(own_index), loops_at);
-        nest.sum.put_values(int32_variable(k_index), loops_at);
-        const Expr of_tiles = (*this)(substitute(loops_at, value));
-        const Substitution at{{own_index, own.element()}, {k_index, sum.element()}};
-        Stmt fill =
-            Provide::make(array, {simplify(substitute(at, of_tiles))}, {register_of(own, sum)});
-        for (const DigitLoop &l : std::views::reverse(loops_over_registers(own, sum)))
-            fill =
-                For::make(l.name, 0, int32_t(l.extent), LoopKind::Unrolled, Partition::Never, fill);
-        const int64_t registers = layout.output("register")->extent();
-        return Realize::make(array, {type}, MemoryType::Register, {{0, int32_t(registers)}}, {},
-                             Block::make(fill, s));
-    }
-
-private:
-    // An element of a Tile is in a register of this thread, if it lies there as the fragment does.
-    Expr visit(const Call &c) override {
-        if (!tiles.contains(c.callee)) return Mutator::visit(c);
-        const auto found = shares.find(c.callee);
-        if (found == shares.end()) refuse(c, "it is not computed before");
-        const SharedTile &tile = found->second;
-        check_elements(c, tile);
-        if (tiles.at(c.callee).is_of_rows()) return of_rows(c, tile);
-        const Layout of_tile = tile.nest.registers();
-        const Layout renamed = tile_as_operand(of_tile, name);
-        if (renamed.size() != layout.size()) refuse(c, "it has other sizes");
-        const Layout moved = moved_registers(c, renamed);
-        const LayoutOutput &thread = *moved.output("thread"), &number = *moved.output("register");
-        const auto is_of = [&](const LayoutDigit &d, const char *coordinate) {
-            return moved.coordinates[d.coordinate].name == coordinate;
-        };
-        const bool same_thread = std::ranges::all_of(thread.digits, [&](const LayoutDigit &d) {
-            return is_of(d, "thread") && d.divisor == d.stride;
-        });
-        const bool by_register = std::ranges::all_of(
-            number.digits, [&](const LayoutDigit &d) { return is_of(d, "register"); });
-        if (!same_thread || !by_register)
-            refuse(c, "its elements are in registers of other threads than the instruction's "
-                      "operand wants");
-        const Expr at[] = {stage.lane, register_of(own, sum)};
-        return c.with<&Call::args>({value_of(number, moved.coordinates, at)});
-    }
-    // The value of a row is in all threads that have elements of it.
-    Expr of_rows(const Call &c, const SharedTile &tile) const {
-        const Tile &t = tiles.at(c.callee);
-        if (name != "A") refuse(c, "it has a value for each row, and no columns");
-        if (layout_of_rows(layout) != tile.nest.registers_of(t))
-            refuse(c, "its rows are in registers of other threads than the instruction's operand "
-                      "wants");
-        return c.with<&Call::args>({register_of_row(c.args, t, own)});
-    }
-    // Returns where the Tile has what the fragment has in a register of a thread.
-    Layout moved_registers(const Call &c, const Layout &tile) const {
-        try {
-            return compose(tile, elements);
-        } catch (const InternalError &) {
-            refuse(c, "its elements lie in another order than the instruction's operand");
-        }
-    }
-    // The element of the Tile at a row and a k is that which its own nest has at this row and
-    // column.
-    void check_elements(const Call &c, const SharedTile &tile) const {
-        Substitution names;
-        for (size_t w = 0; w < stage.nest.warps.size(); w++) {
-            const For &loop = *stage.nest.warps[w];
-            names[loop.name] = int32_variable(numbered_warps[std::min<size_t>(w, 2)]) + loop.min;
-        }
-        const Realize &storage = *tiles.at(c.callee).storage;
-        const Substitution there{{name == "A" ? column_index : row_index, int32_variable(k_index)}};
-        for (size_t d = 0; d < c.args.size(); d++) {
-            const bool is_only =
-                is_const(simplify(remove_likely(stage.lets.expand(storage.bounds[d].extent))), 1);
-            if (d == tiles.at(c.callee).slots || is_only) continue;
-            const Expr here = simplify(remove_likely(
-                stage.lets.expand(substitute(names, c.args[d]) - storage.bounds[d].min)));
-            const Expr wanted = simplify(substitute(there, tile.element[d]));
-            if (!equal(here, wanted))
-                refuse(c,
-                       str("a warp reads the element ", here, " of it, and has the element ",
-                           wanted,
-                           ": the tile of a warp has all columns that the next product sums, and "
-                           "its rows are those of that product"));
-        }
-    }
-    [[noreturn]] void refuse(const Call &c, const std::string &why) const {
-        throw CompileError(stage.nest.warps[0]->origin.kind_written,
-                           str("tensorize: ", c.callee, ", in MemoryType::Tile, is the operand ",
-                               name, " of ", stage.nest.instruction.family, " in registers: ", why,
-                               "; store a copy of it in MemoryType::GPUShared"));
-    }
-
-    static inline const Symbol k_index = Symbol::interned("k.of.tile");
-    const TensorizedStage &stage;
-    const std::string_view name;
-    const Tiles &tiles;
-    const SharedTiles &shares;
-    const Layout layout, elements;
-    const Type type;
-    const Digits own, sum;
-    const Symbol array;
-};
-
-// ---- A nest ----
 
 // Rewrites one nest.
 class ShareNest final : public Mutator {
@@ -778,7 +495,7 @@ private:
 
         const auto text = [](const TileNest &n, const std::vector<Expr> &e) {
             std::string all;
-            const Substitution first{{row_index, 0}, {column_index, 0}};
+            const Substitution first{{row_index(), 0}, {column_index(), 0}};
             for (const Expr &coordinate : e)
                 all += str(all.empty() ? "" : ", ", simplify(substitute(first, coordinate)));
             return str(n.columns.extent(), " columns and ", n.rows.extent(), " rows from (", all,
