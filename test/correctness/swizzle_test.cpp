@@ -10,7 +10,7 @@ using namespace tessera;
 
 namespace {
 
-constexpr int rows = 64, columns = 64, k_extent = 128, k_step = 64;
+constexpr int columns = 64, k_extent = 128, k_step = 64;
 
 // Other bytes of a row whose slots are exchanged, of the allocations that have some, and of maps.
 struct Swizzles {
@@ -44,9 +44,11 @@ private:
 struct Product {
     ImageParam a{Float(16), 2, "a"}, b{Float(16), 2, "b"};
     Func product{"product"}, out{"out"};
+    const int rows;  // of a warp, or a warpgroup
     Buffer<float16_t> of_a{k_extent, rows}, of_b{columns, k_extent};
 
-    explicit Product(TensorInstruction instruction) {
+    explicit Product(TensorInstruction instruction)
+        : rows(instruction == TensorInstruction::MMA ? 16 : 64) {
         Var x("x"), y("y"), xi("xi"), yi("yi"), wx("wx"), wy("wy");
         RVar ko("ko"), ki("ki");
         RDom k(0, k_extent, "k");
@@ -54,7 +56,7 @@ struct Product {
         out(x, y) = product(x, y);
         out.bound(x, 0, columns).bound(y, 0, rows);
         const auto share = [&](auto &&f, const Var &c, const Var &r) {
-            f.tile(c, r, wx, wy, c, r, 64, 64);
+            f.tile(c, r, wx, wy, c, r, columns, rows);
             if (instruction == TensorInstruction::MMA)
                 f.gpu_warps(wx, wy);
             else
@@ -66,7 +68,7 @@ struct Product {
         share(product, x, y);
         Stage update = product.update();
         update.split(k, ko, ki, k_step);
-        update.tile(x, y, wx, wy, x, y, 64, 64).reorder({ki, x, y, wx, wy, ko});
+        update.tile(x, y, wx, wy, x, y, columns, rows).reorder({ki, x, y, wx, wy, ko});
         if (instruction == TensorInstruction::MMA)
             update.gpu_warps(wx, wy);
         else

@@ -132,13 +132,13 @@ TEST_SUITE("tensor schedules") {
     TEST_CASE("products of any sizes") {
         multiplies<float16_t, float, float16_t>({64, 64, 64});
         multiplies<float16_t, float, float16_t>({100, 77, 33});
-        multiplies<float16_t, float, float16_t>({130, 72, 200});
+        multiplies<float16_t, float, float16_t>({130, 40, 136});
         multiplies<float16_t, float, float>({65, 33, 100});
     }
     TEST_CASE("operands by rows and by columns, and batches") {
         for (const bool a : {false, true}) {
             for (const bool b : {false, true}) {
-                multiplies<float16_t, float, float16_t>({96, 136, 72, 2, 2, 1, a, b});
+                multiplies<float16_t, float, float16_t>({64, 72, 72, 2, 2, 1, a, b});
                 multiplies<float16_t, float, float16_t>({33, 45, 27, 2, 2, 2, a, b});
             }
         }
@@ -176,8 +176,8 @@ TEST_SUITE("tensor schedules") {
     TEST_CASE("sums in slices, which another kernel adds up") {
         TensorTiles tiles{64, 64, 64, 1, 3};
         tiles.slices = 3;
-        multiplies<float16_t, float, float16_t>({64, 128, 576}, &tiles);
-        multiplies<float16_t, float, float>({72, 72, 384, 2, 4, 2, false, false}, &tiles);
+        multiplies<float16_t, float, float16_t>({64, 64, 384}, &tiles);
+        multiplies<float16_t, float, float>({72, 40, 192, 2, 4, 2, false, false}, &tiles);
     }
     TEST_CASE("bfloat16, bytes and tf32") {
         multiplies<bfloat16_t, float, bfloat16_t>({64, 96, 128});

@@ -4,6 +4,7 @@
 #include "error/refusal.h"
 #include "lang/module.h"
 #include "random.h"
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -154,16 +155,16 @@ TEST_SUITE("tensor cores") {
                           true);
         agrees<bfloat16_t>({128, 24, 128, 128, 24, 128, 24, 64, 2}, TensorInstruction::WGMMA, true,
                            false);
-        agrees<float16_t>({96, 40, 256, 64, 32, 64, 32, 128, 2}, TensorInstruction::WGMMA, true,
+        agrees<float16_t>({96, 24, 256, 64, 16, 64, 16, 128, 2}, TensorInstruction::WGMMA, true,
                           false);
     }
     TEST_CASE("blocks in groups of rows, and fewer blocks than tiles") {
-        const Sizes s{128, 80, 128, 32, 32, 32, 16, 64, 2}, w{192, 128, 192, 64, 64, 64, 64, 64, 2};
+        const Sizes s{128, 80, 64, 32, 32, 32, 16, 32, 2}, w{192, 16, 192, 64, 8, 64, 8, 64, 2};
         agrees<float16_t>(s, TensorInstruction::MMA, true, true,
                           [](Product &p) { p.out.gpu_order(grouped(3)); });
         agrees<float16_t>(s, TensorInstruction::MMA, true, false,
                           [](Product &p) { p.out.persistent(); });
-        agrees<float16_t>(w, TensorInstruction::WGMMA, true, true,
+        agrees<float16_t>(w, TensorInstruction::WGMMA, true, false,
                           [](Product &p) { p.out.gpu_order(grouped(2)).persistent(); });
     }
     TEST_CASE("warps beside a stage whose rows of threads are longer") {
@@ -179,7 +180,7 @@ TEST_SUITE("tensor cores") {
                           true, stage_bias);
     }
     TEST_CASE("random sizes, tiles, stages and layouts") {
-        test::Seeds seeds(4.0);
+        test::Seeds seeds(3.0, 24);
         while (const auto seed = seeds.next()) {
             CAPTURE(*seed);
             test::Random random(*seed);
@@ -195,10 +196,16 @@ TEST_SUITE("tensor cores") {
             s.block_rows = s.warp_rows * pick({1, 2});
             s.block_columns = s.warp_columns * pick({1, 2});
             s.k_step = tiles({16, 32, 64}, {64});
-            s.k = s.k_step * pick({1, 2, 3, 5});
-            s.rows = s.block_rows * pick({1, 2}) + pick({0, 3, 8});
-            s.columns = s.block_columns * pick({1, 2}) + pick({0, 8, 24});
+            const auto blocks = [&](int block, int warp) {
+                const int more = pick({0, 3, 8, warp});
+                return block == warp || mma ? block + more : block;
+            };
+            s.rows = blocks(s.block_rows, s.warp_rows);
+            s.columns = blocks(s.block_columns, s.warp_columns) / 8 * 8;
             s.stages = pick({2, 3, 4});
+            // Rings come around where less is computed.
+            const bool is_small = s.rows * s.columns <= 64 * 64;
+            s.k = s.k_step * pick(is_small ? std::vector{1, 2, 3, 5} : std::vector{1, 2});
             CAPTURE(s.warp_rows);
             CAPTURE(s.warp_columns);
             CAPTURE(s.k_step);
