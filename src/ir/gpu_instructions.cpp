@@ -30,6 +30,33 @@ Stmt assign(const InstructionOperand &operand, const Expr &value) {
 // Elements of an operand that a register of 32 bits holds.
 int64_t in_word(Type type) { return 4 / type.bytes(); }
 
+// The sign of each element in a word of 32 bits.
+const char *signs_in_word(Type type) {
+    return type.bits() == 8 ? "0x80808080" : type.bits() == 16 ? "0x80008000" : "0x80000000";
+}
+
+// Replaces $A, or the part $A[2:4] of it, by registers of this name with a number.
+std::string with_names_of_a(const std::string &assembly, const std::string &name, int64_t words) {
+    std::string text;
+    size_t begin = 0;
+    for (size_t at = assembly.find("$A"); at != std::string::npos;
+         at = assembly.find("$A", begin)) {
+        text += assembly.substr(begin, at - begin);
+        begin = at + 2;
+        int64_t from = 0, to = words;
+        if (begin < assembly.size() && assembly[begin] == '[') {
+            const size_t colon = assembly.find(':', begin), end = assembly.find(']', begin);
+            from = std::stoll(assembly.substr(begin + 1, colon - begin - 1));
+            to = std::stoll(assembly.substr(colon + 1, end - colon - 1));
+            begin = end + 1;
+        }
+        text += "{";
+        for (int64_t i = from; i < to; i++) text += str(i == from ? "" : ", ", name, i);
+        text += "}";
+    }
+    return text + assembly.substr(begin);
+}
+
 // Tensor cores see floats of 32 bits as tf32: they ignore the 13 lowest bits.
 std::string name_of_operand(Type type) { return type == Float(32) ? "tf32" : short_name(type); }
 
@@ -59,6 +86,27 @@ std::string short_name(Type type) {
                                : type.is_int()   ? "s"
                                                  : "u";
     return str(prefix, type.bits());
+}
+
+Instruction that_subtracts(Instruction row) {
+    const InstructionOperand &sums = row.operands[0], &a = row.operand("A");
+    const Type sum = sums.type;
+    const Expr products = cast(sum, element(a)) * cast(sum, element(row.operand("B")));
+    row.meaning =
+        loops_over({{"i", row.extent("i")}, {"j", row.extent("j")}, {"k", row.extent("k")}},
+                   assign(sums, element(sums) - products));
+    row.name += ".minus";
+    if (row.is_asynchronous) {
+        const std::string signs = ", 1, 1, 1";  // of D, A and B
+        row.assembly.replace(row.assembly.find(signs), signs.size(), ", 1, -1, 1");
+        return row;
+    }
+    const int64_t words = a.layout.output("register")->extent() / in_word(a.type);
+    std::string changed = str("{\n\t.reg .b32 minus<", words, ">;\n\t");
+    for (int64_t i = 0; i < words; i++)
+        changed += str("xor.b32 minus", i, ", $A[", i, "], ", signs_in_word(a.type), ";\n\t");
+    row.assembly = str(changed, with_names_of_a(row.assembly, "minus", words), "\n\t}");
+    return row;
 }
 
 Stmt product_meaning(const std::vector<InstructionOperand> &operands, int64_t i, int64_t j,
@@ -296,6 +344,10 @@ std::vector<Instruction> gpu_instructions(int64_t columns) {
         for (const Types &t : of_16_bits) all.push_back(wmma_k16(rows, 256 / rows, t.sum, t.a));
     }
     for (const Types &t : of_8_bits) all.push_back(mma_m8n8k16(t.a, t.b));
+    const size_t that_add = all.size();
+    for (size_t i = 0; i < that_add; i++) {
+        if (all[i].operands[0].type.is_float()) all.push_back(that_subtracts(all[i]));
+    }
     return all;
 }
 

@@ -19,6 +19,9 @@ Instruction stmatrix_x4(Type element);
 // 8 and 32. It is two mma.sync, whose registers are known; those of wmma are not
 // (docs/decisions.md).
 Instruction wmma_k16(int64_t rows, int64_t columns, Type sum, Type element);
+// Returns the row that takes the products away, D(i, j) -= A(i, k) * B(k, j), of one that adds
+// products of floats: wgmma has a sign for A, and the others are given A with its signs changed.
+Instruction that_subtracts(Instruction row);
 InstructionOperand in_registers(const char *name, Type type, const std::string &layout);
 // Returns the short name of a type in the names of instructions: f16, bf16, e4m3, s8, u8,
 // f32, s32.

@@ -45,6 +45,7 @@
 #include "lower/loops/loop_invariants.h"
 #include "lower/loops/partition_loops.h"
 #include "lower/loops/promote_accumulators.h"
+#include "lower/loops/split_sums.h"
 #include "lower/loops/trim_no_ops.h"
 #include "lower/loops/unroll_loops.h"
 #include "lower/loops/vectorize_loops.h"
@@ -123,8 +124,9 @@ constexpr Pass all_passes[] = {
     {"skip stages", skip_stages},  // after sliding: what a stage reads is final
     {"order blocks", order_blocks},
     {"drop unit dimensions", drop_unit_dimensions},
+    {"add in place", add_in_place},  // before sums are split: it looks for one nest
+    {"split sums", split_sums},
     {"tensorize cpu", tensorize_cpu},  // before sharing, which is for the Tiles of warps
-    {"add in place", add_in_place},    // before sharing, likewise
     {"share tiles", share_tiles},
     {"pipeline copies", pipeline_copies},  // after sharing: the threads are there
     {"fork async", fork_async},  // after folding, which decides whether threads take turns

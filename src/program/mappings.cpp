@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 
 namespace tessera::program {
 namespace {
@@ -21,27 +22,27 @@ struct StageLoop {
     std::string obstacle;             // why it stays around, if it does
 };
 
-std::string obstacle_of(const Definition &d, const Loop &loop, const std::vector<Symbol> &roots) {
-    if (loop.kind != LoopKind::Serial)
-        return str("it is ", traits_of(loop.kind).directive, " already");
-    const auto is_in_condition = [&](Symbol root) {
-        return d.predicate.defined() && ir::uses_symbol(d.predicate, root);
-    };
-    if (std::ranges::any_of(roots, is_in_condition))
-        return "the domain's condition depends on it, and an instruction has none";
-    return "";
+std::string obstacle_of(const Loop &loop) {
+    if (loop.kind == LoopKind::Serial) return "";
+    return str("it is ", traits_of(loop.kind).directive, " already");
 }
+
+// How each term of a definition is what an instruction computes, and its conditions.
+struct WayOfTerms {
+    std::vector<InstructionMatch> terms;
+    std::vector<Expr> conditions;
+};
 
 // A definition, an instruction and how they match.
 class Mapper {
 public:
-    Mapper(const Definition &d, const ir::Instruction &instruction, const InstructionMatch &match)
-        : definition(d), instruction(instruction), match(match), targets(loops_of(instruction)) {
+    Mapper(const Definition &d, const ir::Instruction &instruction, const WayOfTerms &way)
+        : definition(d), instruction(instruction), way(way), targets(loops_of(instruction)) {
         for (size_t i = d.schedule.loops.size(); i-- > 0;) {
             const Loop &loop = d.schedule.loops[i];
             if (loop.var == outermost_loop()) continue;
             StageLoop made{loop.var, roots_of_loop(d.schedule, loop.var), {}, ""};
-            made.obstacle = obstacle_of(d, loop, made.roots);
+            made.obstacle = obstacle_of(loop);
             made.is_of_operand = operands_of(made.roots);
             loops.push_back(std::move(made));
         }
@@ -54,16 +55,25 @@ public:
         std::string text;
     };
     Fault fault(const Groups &groups) const;
+    // Returns how many loops are of the same operands.
+    int64_t agrees_with(const Mapper &other) const {
+        int64_t count = 0;
+        for (size_t i = 0; i < loops.size(); i++)
+            count += loops[i].is_of_operand == other.loops[i].is_of_operand;
+        return count;
+    }
 
 private:
-    // The operands in whose place the roots are; empty if some roots are in others.
+    // The operands in whose place the roots are; empty if some roots, or terms, are in others.
     std::vector<bool> operands_of(const std::vector<Symbol> &roots) const {
         std::optional<std::vector<bool>> result;
-        for (Symbol root : roots) {
-            std::vector<bool> of_root;
-            for (const Expr &e : match.operands) of_root.push_back(ir::uses_symbol(e, root));
-            if (result && *result != of_root) return {};
-            result = of_root;
+        for (const InstructionMatch &match : way.terms) {
+            for (Symbol root : roots) {
+                std::vector<bool> of_root;
+                for (const Expr &e : match.operands) of_root.push_back(ir::uses_symbol(e, root));
+                if (result && *result != of_root) return {};
+                result = of_root;
+            }
         }
         return result.value_or(std::vector<bool>());
     }
@@ -85,6 +95,7 @@ private:
     }
 
     bool writes_once(const Groups &groups) const;
+    const Expr *condition_of_no_operand(const Groups &groups) const;
     bool share_an_argument(Symbol a, Symbol b) const;
     bool are_of_one_to_one_mappings(const Groups &groups) const;
     std::string names_of(const std::vector<bool> &is_of_operand) const;
@@ -92,7 +103,7 @@ private:
 
     const Definition &definition;
     const ir::Instruction &instruction;
-    const InstructionMatch &match;
+    const WayOfTerms &way;
     std::vector<InstructionLoop> targets;
     std::vector<StageLoop> loops;  // outermost first
 };
@@ -112,16 +123,40 @@ bool Mapper::writes_once(const Groups &groups) const {
     return are_apart(definition.args, roots, definition.reduction);
 }
 
+// Returns a condition whose loops are not all of one operand, which could be zero instead; null if
+// there is none.
+const Expr *Mapper::condition_of_no_operand(const Groups &groups) const {
+    const auto is_of = [&](const Expr &condition, size_t operand) {
+        for (const auto &group : groups) {
+            for (Symbol var : group) {
+                const StageLoop &loop = find(var);
+                const bool is_used = std::ranges::any_of(
+                    loop.roots, [&](Symbol root) { return ir::uses_symbol(condition, root); });
+                if (is_used && !loop.is_of_operand[operand]) return false;
+            }
+        }
+        return true;
+    };
+    for (const Expr &condition : way.conditions) {
+        bool any = false;
+        for (size_t n = 1; n < instruction.operands.size(); n++) any |= is_of(condition, n);
+        if (!any) return &condition;
+    }
+    return nullptr;
+}
+
 bool Mapper::share_an_argument(Symbol a, Symbol b) const {
     const auto uses = [&](const Expr &e, Symbol var) {
         return std::ranges::any_of(find(var).roots,
                                    [&](Symbol root) { return ir::uses_symbol(e, root); });
     };
     bool found = false;
-    for (const Expr &operand : match.operands) {
-        ir::for_each_node(operand, [&](const ir::Call &c) {
-            for (const Expr &arg : c.args) found |= uses(arg, a) && uses(arg, b);
-        });
+    for (const InstructionMatch &match : way.terms) {
+        for (const Expr &operand : match.operands) {
+            ir::for_each_node(operand, [&](const ir::Call &c) {
+                for (const Expr &arg : c.args) found |= uses(arg, a) && uses(arg, b);
+            });
+        }
     }
     return found;
 }
@@ -183,10 +218,10 @@ std::vector<Mapping> Mapper::all(const MappingOptions &options) const {
     for (const Groups &groups : partial) {
         const bool is_empty =
             std::ranges::all_of(groups, [](const auto &group) { return group.empty(); });
-        if (is_empty || !writes_once(groups)) continue;
+        if (is_empty || !writes_once(groups) || condition_of_no_operand(groups)) continue;
         if (options.rule == MappingRule::Subscripts && !are_of_one_to_one_mappings(groups))
             continue;
-        result.push_back({groups, match});
+        result.push_back({groups, way.terms});
     }
     return result;
 }
@@ -197,7 +232,8 @@ std::string Mapper::names_of(const std::vector<bool> &is_of_operand) const {
     for (size_t i = 0; i < is_of_operand.size(); i++) {
         if (!is_of_operand[i]) continue;
         std::string callee;
-        ir::for_each_node(match.operands[i], [&](const ir::Call &c) { callee = c.callee.text(); });
+        ir::for_each_node(way.terms[0].operands[i],
+                          [&](const ir::Call &c) { callee = c.callee.text(); });
         const std::string name = instruction.operands[i].name.text();
         words.push_back(callee.empty() ? name : str(name, " (", callee, ")"));
     }
@@ -239,6 +275,13 @@ Mapper::Fault Mapper::fault(const Groups &groups) const {
                          "; leave one of the loops that meet in an "
                          "argument around")};
     }
+    const Expr *condition = result.loops == 0 ? condition_of_no_operand(groups) : nullptr;
+    if (condition) {
+        result = {1, str("the update is done only if ", *condition, ", and no operand of ",
+                         instruction.name,
+                         " has all loops on which that depends, to be zero elsewhere; leave one of "
+                         "them around")};
+    }
     return result;
 }
 
@@ -261,15 +304,50 @@ std::string fault_of_shape(const ir::Instruction &instruction, const Groups &gro
     return all.empty() ? "the mapping has no loops" : "";
 }
 
+void add_conjuncts(const Expr &condition, std::vector<Expr> &all) {
+    if (!condition.defined()) return;
+    if (const auto *both = condition.as<ir::And>()) {
+        add_conjuncts(both->a, all);
+        add_conjuncts(both->b, all);
+    } else {
+        all.push_back(condition);
+    }
+}
+
+// Returns the ways in which the terms match: one for each of the first term, in which the operands
+// of the others are in the order that agrees with that of the first.
+std::vector<WayOfTerms> ways_of_terms(const FunctionContents &f, const Definition &d,
+                                      const ir::Instruction &instruction) {
+    const std::vector<TermMatches> terms = match_terms(f, d, instruction);
+    if (terms.empty()) return {};
+    std::vector<Expr> conditions;
+    add_conjuncts(d.predicate, conditions);
+    for (const TermMatches &term : terms) add_conjuncts(term.condition, conditions);
+    std::vector<WayOfTerms> ways;
+    for (const InstructionMatch &first : terms[0].matches) {
+        WayOfTerms way{{first}, conditions};
+        const WayOfTerms of_first{{first}, {}};
+        const Mapper wanted(d, instruction, of_first);
+        for (const TermMatches &term : std::span(terms).subspan(1)) {
+            const auto agreement = [&](const InstructionMatch &match) {
+                const WayOfTerms alone{{match}, {}};
+                return Mapper(d, instruction, alone).agrees_with(wanted);
+            };
+            way.terms.push_back(*std::ranges::max_element(term.matches, {}, agreement));
+        }
+        ways.push_back(std::move(way));
+    }
+    return ways;
+}
+
 }  // namespace
 
 std::vector<Mapping> possible_mappings(const FunctionContents &f, const Definition &d,
                                        const ir::Instruction &instruction,
                                        const MappingOptions &options) {
     std::vector<Mapping> result;
-    for (const InstructionMatch &match : match_instruction(f, d, instruction)) {
-        for (Mapping &m : Mapper(d, instruction, match).all(options))
-            result.push_back(std::move(m));
+    for (const WayOfTerms &way : ways_of_terms(f, d, instruction)) {
+        for (Mapping &m : Mapper(d, instruction, way).all(options)) result.push_back(std::move(m));
         if (!options.either_order && !result.empty()) break;
     }
     return result;
@@ -280,8 +358,8 @@ std::string fault_of_mapping(const FunctionContents &f, const Definition &d,
     const std::string fault = fault_of_shape(instruction, groups);
     if (!fault.empty()) return fault;
     std::optional<Mapper::Fault> least;
-    for (const InstructionMatch &match : match_instruction(f, d, instruction)) {
-        const Mapper::Fault found = Mapper(d, instruction, match).fault(groups);
+    for (const WayOfTerms &way : ways_of_terms(f, d, instruction)) {
+        const Mapper::Fault found = Mapper(d, instruction, way).fault(groups);
         if (!least || found.loops < least->loops) least = found;
     }
     return least ? least->text : fault_of_match(f, d, instruction);

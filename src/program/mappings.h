@@ -14,7 +14,7 @@ namespace tessera::program {
 
 struct Mapping {
     std::vector<std::vector<Symbol>> groups;  // by loop of the instruction; the outermost first
-    InstructionMatch match;
+    std::vector<InstructionMatch> terms;      // of what is added, one after the other
 };
 
 struct MappingOptions {
@@ -25,8 +25,9 @@ struct MappingOptions {
 };
 
 // Returns every mapping of the loops of a stage as they are now, with at least one loop in each
-// group that can have one. None if the definition is not what the instruction computes. Loops stay
-// around if they have a kind, such as gpu_blocks, or if the domain's condition depends on them.
+// group that can have one. None if the definition is not what the instruction computes, nor a sum
+// of that. Loops stay around if they have a kind, such as gpu_blocks. The loops of a condition that
+// are in groups are all of one operand, which can be zero where it does not hold.
 std::vector<Mapping> possible_mappings(const FunctionContents &f, const Definition &d,
                                        const ir::Instruction &instruction,
                                        const MappingOptions &options = {});

@@ -6,6 +6,7 @@
 #include "ir/unify.h"
 #include "ir/visitor.h"
 #include "program/scatter.h"
+#include "program/terms_of_sum.h"
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -160,7 +161,163 @@ std::string fault_of_types(const Instruction &instruction, const InstructionMatc
     return "";
 }
 
+// ---- Why instructions do not compute a value ----
+
+void add_factors(const Expr &e, std::vector<Expr> &factors) {
+    if (const auto *product = e.as<ir::Mul>()) {
+        add_factors(product->a, factors);
+        add_factors(product->b, factors);
+    } else {
+        factors.push_back(e);
+    }
+}
+
+Expr product_of(std::span<const Expr> factors) {
+    Expr product = factors[0];
+    for (const Expr &factor : factors.subspan(1)) product = ir::Mul::make(product, factor);
+    return product;
+}
+
+// "float32 += float16 * float16 or ..."
+std::string types_of_products(std::span<const Instruction> instructions) {
+    std::vector<std::string> all;
+    for (const Instruction &i : instructions) {
+        if (i.operands.size() != 3) continue;
+        const std::string types =
+            str(i.operands[0].type, " += ", i.operands[1].type, " * ", i.operands[2].type);
+        if (std::ranges::find(all, types) == all.end()) all.push_back(types);
+    }
+    std::string text;
+    for (size_t i = 0; i < all.size(); i++)
+        text += str(i == 0 ? "" : i + 1 == all.size() ? " or " : ", ", all[i]);
+    return text;
+}
+
+class ExplainTerm {
+public:
+    ExplainTerm(std::span<const Instruction> instructions, const Expr &written)
+        : instructions(instructions), written(written) {}
+
+    std::string operator()(const SumTerm &term) const {
+        std::vector<Expr> factors;
+        add_factors(term.value, factors);
+        if (factors.size() == 1) return of_one_factor(term.value);
+        if (term.is_negative && fits(ir::Add::make(written, term.value)))
+            return of_difference(term);
+        const std::string scale = of_scale(factors);
+        if (!scale.empty()) return scale;
+        for (const Expr &factor : factors) {
+            const std::string fault = of_factor(factor);
+            if (!fault.empty()) return fault;
+        }
+        return str("its term ", ir::brief(term.value),
+                   " is no product of two factors that they multiply");
+    }
+    bool fits(const Expr &value) const {
+        return std::ranges::any_of(instructions, [&](const Instruction &i) {
+            return !match_value(i, written, value).empty();
+        });
+    }
+
+private:
+    std::string of_one_factor(const Expr &e) const {
+        const auto *cast = e.as<ir::Cast>();
+        const auto *product = cast ? cast->value.as<ir::Mul>() : nullptr;
+        if (product) {
+            const Type type = e.type();
+            return str("its term ", ir::brief(e), " is multiplied in ", product->a.type(),
+                       ", and the product is cast; cast the factors: ",
+                       ir::cast(type, product->a) * ir::cast(type, product->b));
+        }
+        return str("its term ", ir::brief(e), " is no product; make it part of the first value of ",
+                   name(), ", or of what is computed of ", name());
+    }
+    std::string of_difference(const SumTerm &term) const {
+        return str("it takes away ", ir::brief(term.value),
+                   ", and they add only; multiply a Func of the negative of one factor, n(...) = "
+                   "-a(...)",
+                   term.value.type().is_float() ? "" : " (of signed numbers, max(a, -127) of int8)",
+                   ", or sum the products in a Func of their own, and take that away from ",
+                   name());
+    }
+    // The term is a product that an instruction computes, times something.
+    std::string of_scale(const std::vector<Expr> &factors) const {
+        if (factors.size() < 3) return "";
+        for (size_t i = 0; i < factors.size(); i++) {
+            std::vector<Expr> others = factors;
+            others.erase(others.begin() + std::ptrdiff_t(i));
+            if (!fits(ir::Add::make(written, product_of(others)))) continue;
+            const auto *operand = others[0].as<ir::Cast>();
+            const std::string of_factor =
+                operand
+                    ? str(", or one factor, as ",
+                          ir::cast(factors[i].type(),
+                                   ir::cast(operand->value.type(), factors[i]) * operand->value),
+                          " in the place of ", others[0], ", which is of ", operand->value.type(),
+                          " first")
+                    : std::string();
+            return str("its products are multiplied by ", factors[i],
+                       " as well, and they have two factors; multiply the sum instead, where ",
+                       name(), " is used", of_factor);
+        }
+        return "";
+    }
+    // Says what is wrong with the type of a factor, or with that of what is cast to it.
+    std::string of_factor(const Expr &factor) const {
+        const auto *cast = factor.as<ir::Cast>();
+        const Type type = cast ? cast->value.type() : factor.type();
+        std::vector<std::string> wanted;
+        for (const Instruction &i : instructions) {
+            if (i.operands[0].type != written.type()) continue;
+            for (size_t n = 1; n < i.operands.size(); n++) {
+                if (i.operands[n].type == type) return "";
+                const std::string one = str(i.operands[n].type);
+                if (std::ranges::count(wanted, one) == 0) wanted.push_back(one);
+            }
+        }
+        if (wanted.empty()) return "";
+        return str("its factor ", ir::brief(factor), " is of ", type, ", and they multiply ",
+                   join(wanted, " or "),
+                   "; cast it to one of these in a Func of its own, and then to ", written.type());
+    }
+    std::string name() const {
+        const auto *c = written.as<ir::Call>();
+        return c ? c->callee.text() : str(written);
+    }
+
+    std::span<const Instruction> instructions;
+    const Expr &written;
+};
+
 }  // namespace
+
+Expr value_of_match(const Instruction &instruction, const InstructionMatch &match) {
+    const auto make = [&](Symbol operand, Type) {
+        const auto &all = instruction.operands;
+        const auto found = std::ranges::find(all, operand, &InstructionOperand::name);
+        return match.operands[size_t(found - all.begin())];
+    };
+    return PutOperands(make, false)(statement_of(instruction).values[0]);
+}
+
+std::string fault_of_value(std::span<const Instruction> instructions, const Expr &written,
+                           const Expr &value) {
+    const std::string types = str("they compute ", types_of_products(instructions));
+    const bool has_sum = std::ranges::any_of(
+        instructions, [&](const Instruction &i) { return i.operands[0].type == written.type(); });
+    const auto *c = written.as<ir::Call>();
+    const std::string name = c ? c->callee.text() : str(written);
+    if (!has_sum) return str(name, " is of ", written.type(), "; ", types);
+    const auto terms = terms_of_sum(written, value);
+    if (!terms)
+        return str("it is not ", name, " and what is added to it, as ", name, " += a * b is; ",
+                   types);
+    const ExplainTerm explain(instructions, written);
+    for (const SumTerm &term : *terms) {
+        if (!explain.fits(sum_of(written, term))) return str(explain(term), "; ", types);
+    }
+    return types;
+}
 
 std::vector<InstructionLoop> loops_of(const Instruction &instruction) {
     const ir::Provide &p = statement_of(instruction);
@@ -187,6 +344,27 @@ std::vector<InstructionMatch> match_instruction(const FunctionContents &f, const
                                                 const Instruction &instruction) {
     if (!obstacle(f, d).empty()) return {};
     return match_value(instruction, own_element(f, d).element, d.values[0]);
+}
+
+std::vector<TermMatches> match_terms(const FunctionContents &f, const Definition &d,
+                                     const Instruction &instruction) {
+    auto whole = match_instruction(f, d, instruction);
+    if (!whole.empty()) return {{Expr(), std::move(whole)}};
+    if (!obstacle(f, d).empty()) return {};
+    const Expr written = own_element(f, d).element;
+    auto terms = terms_of_sum(written, d.values[0]);
+    if (!terms) return {};
+    std::vector<TermMatches> all;
+    for (SumTerm &term : *terms) {
+        auto matches = match_value(instruction, written, sum_of(written, term));
+        if (matches.empty() && term.is_negative && written.type().is_float()) {
+            term.is_negative = false;
+            matches = match_value(instruction, written, sum_of(written, term));
+        }
+        if (matches.empty()) return {};
+        all.push_back({term.condition, std::move(matches)});
+    }
+    return all;
 }
 
 std::vector<InstructionMatch> match_value(const Instruction &instruction, const Expr &written,
@@ -223,7 +401,8 @@ std::string fault_of_match(const FunctionContents &f, const Definition &d,
         if (!fault.empty()) return fault;
     }
     return str(instruction.name, " computes ", ir::to_string(statement_of(instruction).values[0]),
-               ", and the definition of ", f.name, " is ", ir::to_string(d.values[0]));
+               ", and the definition of ", f.name, " is ", ir::to_string(d.values[0]), ": ",
+               fault_of_value({&instruction, 1}, own_element(f, d).element, d.values[0]));
 }
 
 }  // namespace tessera::program

@@ -357,8 +357,8 @@ TEST_SUITE("tensor chains") {
         const std::string of_warps = refusal([] { refused(16, 1); });
         says(of_warps, "the tile of a warp has all columns that the next product sums");
         says(of_warps, "store a copy of it in MemoryType::GPUShared");
-        says(refusal([] { refused(32, 2); }), "what is tensorized has no conditions but those of a "
-                                              "split that does not divide the sum");
+        says(refusal([] { refused(32, 2); }), "each iteration has to work on the elements that the "
+                                              "same iteration");
     }
     TEST_CASE("wgmma: a persistent block keeps what is the same for its tiles") {
         const Chain c{192, 64, 8, 128, 64, 64};

@@ -191,7 +191,7 @@ private:
     struct Sum {
         RDom k;
         RVar ko{"ko"}, ki{"ki"};
-        Operand a, b;
+        std::vector<Operand> factors;  // two of each product
     };
     struct Part {
         Func of;
@@ -219,25 +219,54 @@ private:
             param.set(length);
             extent = param;
         }
-        Sum sum{RDom(0, extent, "k"), RVar("ko"), RVar("ki"),
-                operand(types.a, sizes(rows, plan.a_across), plan.a_form, "a", salt),
-                operand(types.b, sizes(columns, plan.b_across), plan.b_form, "b", salt + 1)};
+        Sum sum{RDom(0, extent, "k"), RVar("ko"), RVar("ki"), {}};
+        const bool has_two = plan.terms == 1 || plan.terms == 2;
+        for (int i = 0; i < (has_two ? 2 : 1); i++) {
+            const int own_salt = salt + 40 * i;
+            sum.factors.push_back(operand(types.a, sizes(rows, plan.a_across), plan.a_form,
+                                          i == 0 ? "a" : "c", own_salt));
+            sum.factors.push_back(operand(types.b, sizes(columns, plan.b_across), plan.b_form,
+                                          i == 0 ? "b" : "d", own_salt + 1));
+        }
+        const int conditions = 6;
+        const Expr when = plan.where == 0 ? Expr() : condition(sum.k, plan.where % conditions);
+        const bool is_selected = plan.where >= conditions;
+        if (when.defined() && !is_selected) sum.k.where(when);
         const auto at = [&](Operand &o, const Var &own, bool is_across) {
             std::vector<Expr> place = {sum.k, own};
             if (is_across) std::swap(place[0], place[1]);
             if (plan.batch > 0) place.push_back(z);
             return cast(types.sum, o.at(place));
         };
-        const Expr a = at(sum.a, y, plan.a_across), b = at(sum.b, x, plan.b_across);
+        const auto product = [&](size_t first) {
+            const Expr a = at(sum.factors[first], y, plan.a_across),
+                       b = at(sum.factors[first + 1], x, plan.b_across),
+                       both = plan.factors == 0 ? a * b : b * a;
+            return is_selected ? select(when, both, cast(types.sum, 0)) : both;
+        };
+        const Expr first = product(0), second = has_two ? product(2) : Expr();
         std::vector<Expr> own = {x, y};
         if (plan.batch > 0) own.push_back(z);
-        if (plan.factors == 1 && plan.initial == 1)
-            of(own) = b * a + of(own);
-        else if (plan.factors == 0)
-            of(own) += a * b;
+        if (plan.terms == 3)
+            of(own) -= first;
+        else if (plan.terms == 2)
+            of(own) += first - second;
+        else if (plan.factors == 1 && plan.initial == 1)
+            of(own) = has_two ? first + of(own) + second : first + of(own);
         else
-            of(own) += b * a;
+            of(own) += has_two ? first + second : first;
         return sum;
+    }
+    // A condition of what is summed, of rows or of columns.
+    Expr condition(const Expr &of_sum, int which) const {
+        switch (which) {
+        case 0: return of_sum < length - 3;
+        case 1: return of_sum % 3 != 1;
+        case 2: return of_sum <= y;
+        case 3: return of_sum + 2 >= x;
+        case 4: return of_sum <= y + 5 && of_sum + 9 >= y && of_sum < x + 20;
+        default: return y % 2 == 0 && of_sum > 1;
+        }
     }
     template<typename Scheduled>
     Scheduled &over_warps(Scheduled &f) {
@@ -273,8 +302,8 @@ private:
             update.tile(x, y, wx, wy, x, y, warp_columns, warp_rows);
             update.reorder({sum.ki, x, y, wx, wy, sum.ko});
             over_warps(update).tensorize(x, y, sum.ki, instruction);
-            stage(sum.a, of, sum, plan.a_staging);
-            stage(sum.b, of, sum, plan.b_staging);
+            for (size_t f = 0; f < sum.factors.size(); f++)
+                stage(sum.factors[f], of, sum, f % 2 == 0 ? plan.a_staging : plan.b_staging);
         }
     }
     void stage(Operand &o, Func &of, Sum &sum, int how) {

@@ -66,6 +66,7 @@ private:
     static constexpr int steps_of_panel = 4;  // of 32 bytes each
 
     bool has_16_bits() const { return plan.types < 3; }
+    bool has_floats() const { return has_16_bits() || plan.types == 7; }
     void draw_sizes() {
         plan.row_tiles = random.pick(std::vector{0, 0, 1, 2});
         plan.column_tiles = random.range(0, 7);
@@ -101,7 +102,8 @@ private:
             plan.b_staging = random.pick(std::vector{0, 1, 2, 2});
         }
         has_rings();
-        if (plan.a_staging == 2 && plan.b_staging == 2 && random.chance(0.4)) {
+        const bool is_filled = plan.a_staging == 2 && plan.b_staging == 2;
+        if ((is_filled || !plan.is_of_group) && random.chance(0.4)) {
             plan.sum_cut = random.range(1, std::min(15, 8 * (1 + plan.step) - 1));
             plan.sum_is_param = random.chance(0.4);
         }
@@ -115,6 +117,8 @@ private:
             plan.cluster = 1, plan.persistent = plan.roles = 0;
         else if (random.chance(0.2))
             plan.order = random.range(1, 3);
+        if (random.chance(0.35)) plan.terms = has_floats() ? random.range(1, 3) : 1;
+        if (random.chance(plan.is_of_group ? 0.05 : 0.3)) plan.where = random.range(1, 12);
     }
     // Copies are made ahead in a loop of several steps.
     void has_rings() {

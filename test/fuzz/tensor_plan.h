@@ -16,6 +16,8 @@ namespace tessera::fuzz {
     /* operands: along which index they lie, what they are, and how they are staged */             \
     X(a_across) X(b_across) X(a_form) X(b_form) X(a_staging) X(b_staging) X(stages) X(factors)     \
     X(sum_is_param)                                                                                \
+    /* what is added: one product, two, a difference, or what is taken away; and when */           \
+    X(terms) X(where)                                                                              \
     /* what is around */                                                                           \
     X(initial) X(second) X(epilogue) X(output) X(is_tuple) X(order) X(persistent) X(roles)         \
     X(cluster) X(guard)                                                                            \

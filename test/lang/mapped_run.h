@@ -73,7 +73,7 @@ public:
             loops.push_back(s.as<ir::For>()->name);
             tile.push_back(*ir::as_const_int(s.as<ir::For>()->extent));
         }
-        const auto *written = mapping.match.operands[0].as<ir::Call>();
+        const auto *written = mapping.terms[0].operands[0].as<ir::Call>();
         outside.functions[written->callee] = [this](const Point &at) { return result[at]; };
     }
     std::map<Point, double> result;
@@ -90,7 +90,8 @@ public:
             tiles.push_back((fused_extent(z) + tile[z] - 1) / tile[z]);
         for_each_point(around_extents, [&](const Point &outer) {
             for (size_t l = 0; l < around.size(); l++) outside.variables[around[l]] = outer[l];
-            for_each_point(tiles, [&](const Point &at) { run_tile(at); });
+            for (const program::InstructionMatch &term : mapping.terms)
+                for_each_point(tiles, [&](const Point &at) { run_tile(at, term); });
         });
     }
 
@@ -149,11 +150,11 @@ private:
         return order;
     }
 
-    void run_tile(const Point &of_tile) {
+    void run_tile(const Point &of_tile, const program::InstructionMatch &term) {
         std::vector<std::map<Point, double>> operands(instruction.operands.size());
         for (size_t o = 0; o < operands.size(); o++) {
             for_each_element(o, of_tile, [&](const Point &element, bool is_inside) {
-                operands[o][element] = is_inside ? outside.value(mapping.match.operands[o]) : 0;
+                operands[o][element] = is_inside ? outside.value(term.operands[o]) : 0;
             });
         }
         run_meaning(operands);

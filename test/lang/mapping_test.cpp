@@ -338,8 +338,40 @@ TEST_SUITE("mappings") {
         RDom r = domain({4, 4});
         r.where(r.x < r.y);
         where.o(n, m) += times(where.x(r.x + r.y, m), where.w(n, r.y));
-        CHECK(possible_mappings(where.o, TensorInstruction::MMA).size() == 1);
-        CHECK(printed(possible_mappings(where.o, TensorInstruction::MMA)) == "map({m}, {n}, {})\n");
+        CHECK(printed(possible_mappings(where.o, TensorInstruction::MMA)) ==
+              "map({m}, {n}, {r$y})\n");
+    }
+    TEST_CASE("an operand has all loops of a condition, to be zero elsewhere") {
+        const RDom r = domain({4});
+        const auto of = [&](const Expr &condition, const std::vector<VarOrRVar> &fixed = {}) {
+            Case c(2, 2);
+            c.o(n, m) += select(condition, times(c.x(r, m), c.w(n, r)), 0.0f);
+            return printed(possible_mappings(c.o, TensorInstruction::MMA, {.fixed = fixed}));
+        };
+        for (const Expr &condition : {r<m, r> n && r < m, n < 5})
+            CHECK(of(condition) == "map({m}, {n}, {r$x})\n");
+        CHECK(of(n < m) == "");
+        CHECK(of(n < m, {n}) == "map({m}, {}, {r$x})\n");
+    }
+    TEST_CASE("a sum of products is computed term by term, with operands in either order") {
+        const auto sum = [](bool is_mixed) {
+            Case c = c1d();
+            const RDom r = domain({3, 2});
+            Func two("o");
+            const Expr x = c.x(p + 2 - r.x, r.y, n), w = c.w(r.x, r.y, k);
+            two(p, k, n) += times(c.x(p + r.x, r.y, n), c.w(r.x, r.y, k)) +
+                            (is_mixed ? times(w, c.x(r.x, r.y, n)) : times(w, x));
+            c.o = two;
+            return c;
+        };
+        Case c = sum(false);
+        CHECK(run_all<float16_t>(c, {5, 3, 2}, {7, 2, 2}, {3, 2, 3}, product(4, 2, 3)) ==
+              Counts(9, 9));
+        // In the second product p is of no factor.
+        for (const Mapping &mapping : possible_mappings(sum(true).o, TensorInstruction::MMA)) {
+            const auto &rows = mapping.groups()[0].loops();
+            CHECK(std::ranges::none_of(rows, [](const VarOrRVar &v) { return v.name() == "p"; }));
+        }
     }
     TEST_CASE("a mapping is directives: loops are fused, put inside of others and tensorized") {
         Case c = c2d();

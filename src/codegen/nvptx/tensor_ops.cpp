@@ -47,19 +47,24 @@ std::string replaced(std::string text, std::string_view before, const std::strin
     return text;
 }
 
-// Replaces what stands for registers of an operand: $D for all, $D[2:4] for those numbered 2 and 3.
+// Replaces what stands for registers of an operand: $D for all, $D[2:4] for those numbered 2 and 3,
+// and $D[2] for that register by itself.
 std::string with_registers(std::string text, const std::string &name, int64_t first,
                            int64_t count) {
-    static const std::regex some(R"(\[(\d+):(\d+)\])");
+    static const std::regex some(R"(\[(\d+)(?::(\d+))?\])");
     for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
         const auto begin = text.cbegin() + ptrdiff_t(at + name.size());
         std::smatch range;
         const bool is_some = std::regex_search(begin, text.cend(), range, some,
                                                std::regex_constants::match_continuous);
-        const int64_t from = is_some ? std::stoll(range[1]) : 0,
-                      to = is_some ? std::stoll(range[2]) : count;
+        const bool is_one = is_some && !range[2].matched;
+        const int64_t from = is_some ? std::stoll(range[1]) : 0, to = !is_some ? count
+                                                                      : is_one
+                                                                          ? from + 1
+                                                                          : std::stoll(range[2]);
         const size_t length = name.size() + (is_some ? size_t(range.length()) : 0);
-        const std::string all = str("{", registers(first + from, to - from), "}");
+        const std::string some_of = registers(first + from, to - from),
+                          all = is_one ? some_of : str("{", some_of, "}");
         text.replace(at, length, all);
         at += all.size();
     }

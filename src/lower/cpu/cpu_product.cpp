@@ -8,6 +8,7 @@
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_name.h"
+#include "program/match_instruction.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -55,6 +56,7 @@ private:
     bool is_whole(size_t dimension, const For &loop);
     void try_layouts(const CpuInstruction &row, const ProductOperands &operands,
                      const CoordinateLoops &loops, CpuProduct product);
+    [[noreturn]] void refuse_update() const;
     void explain_layout(const CpuInstruction &row, const OperandRows &a, const Call &of_a,
                         const Call &of_b);
     bool fits_registers(const CpuInstruction &row, const CpuProduct &product);
@@ -107,7 +109,8 @@ void ReadProduct::visit(const LetStmt &let) {
 void ReadProduct::visit(const IfThenElse &branch) {
     refuse(str("the update is done only if ", branch.condition,
                ", as that of a split that does not divide the loop; an instruction does all or "
-               "nothing: split by what divides, or pad the operands"));
+               "nothing: split by what divides, or sum a Func that is zero elsewhere, such as "
+               "padded(k, y) = select(condition, a(k, y), 0)"));
 }
 
 void ReadProduct::visit(const Provide &p) {
@@ -293,15 +296,29 @@ void ReadProduct::try_instruction(const CpuInstruction &row, const ProductOperan
     if (fits_registers(row, product)) try_layouts(row, operands, found, std::move(product));
 }
 
+void ReadProduct::refuse_update() const {
+    std::vector<Instruction> instructions;
+    for (const CpuInstruction *row : cpu_instructions_called(asked))
+        instructions.push_back(row->instruction());
+    const Expr written =
+        Call::make(stage->values[0].type(), stage->func, CallKind::Func, 0, stage->args);
+    const bool is_computed = std::ranges::any_of(instructions, [&](const Instruction &i) {
+        return !program::match_value(i, written, stage->values[0]).empty();
+    });
+    refuse(str("the update of ", stage->func, ", ", brief(stage->values[0]),
+               ", is nothing that it computes: ",
+               is_computed
+                   ? "its factors are elements in memory; store what is computed of them in "
+                     "a Func of its own"
+                   : program::fault_of_value(instructions, written, stage->values[0])));
+}
+
 CpuProduct ReadProduct::choose() {
     bool any_of_type = false;
-    std::string types;
     const CpuInstruction *missing = nullptr;
     for (const CpuInstruction *row : cpu_instructions_called(asked)) {
         if (asked == "any" && !row->is_on(target) && !target.has_feature(Target::Interpret))
             continue;
-        types += str(types.empty() ? "" : ", or ", row->sum, " += ", row->a, " * ", row->b, " (",
-                     row->mnemonic, ")");
         const auto operands = operands_for(*row);
         if (!operands) continue;
         any_of_type = true;
@@ -313,11 +330,7 @@ CpuProduct ReadProduct::choose() {
         if (row->a == row->b) try_instruction(*row, {operands->b, operands->a});
         if (best) return *best;
     }
-    if (!any_of_type)
-        refuse(str("the update of ", stage->func, " is ", stage->values[0],
-                   "; it has to be f(x, y) += cast(t, a(..)) * cast(t, b(..)) of types that there "
-                   "are: ",
-                   types));
+    if (!any_of_type) refuse_update();
     if (worst.why.empty() && missing)
         refuse(str(missing->mnemonic, " needs the feature ",
                    Target::feature_to_name(missing->features[0]), " of ",

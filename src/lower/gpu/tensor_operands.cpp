@@ -1,4 +1,5 @@
 #include "lower/gpu/tensor_operands.h"
+#include "algebra/bounds.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
@@ -13,11 +14,13 @@
 #include "program/match_instruction.h"
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace tessera::lower {
 
 using namespace ir;
 using algebra::simplify;
+using program::InstructionMatch;
 
 namespace {
 
@@ -43,33 +46,97 @@ bool uses_any(const Expr &e, const IndexLoops &loops) {
         loops.digits(), [&](const IndexLoops::Digit &d) { return uses_symbol(e, d.loop->name); });
 }
 
-// The lets between the loops over warps and the update.
-Substitution lets_within(const Stmt &body) {
+// The lets between the loops over warps and the update, and the loops of one iteration.
+Substitution lets_within(const TileNest &nest) {
     Substitution lets;
-    for_each_node(body, [&](const LetStmt &let) { lets[let.name] = substitute(lets, let.value); });
+    Stmt s = nest.warps.back()->body;
+    while (!s.as<Provide>()) {
+        if (const auto *let = s.as<LetStmt>()) {
+            lets[let->name] = substitute(lets, let->value);
+            s = let->body;
+        } else if (const auto *loop = s.as<For>()) {
+            if (nest.count(loop) == 1) lets[loop->name] = substitute(lets, loop->min);
+            s = loop->body;
+        } else if (const auto *branch = s.as<IfThenElse>()) {
+            s = branch->then_case;
+        } else {
+            throw InternalError(
+                str("a statement within the tensorized update of ", nest.stage->func));
+        }
+    }
     return lets;
+}
+
+// What the update writes, and what it writes there.
+struct UpdateOfStage {
+    Expr written, value;
+};
+
+UpdateOfStage update_of(const TileNest &nest, const Substitution &lets) {
+    const Expr value = substitute(lets, nest.stage->values[0]);
+    std::vector<Expr> element;
+    for (const Expr &arg : nest.stage->args) element.push_back(substitute(lets, arg));
+    return {Call::make(value.type(), nest.stage->func, CallKind::Func, 0, element), value};
 }
 
 // Returns the factors of a stage that are the operands of an instruction: A is of the rows, and B
 // of the columns.
-std::optional<Factors> factors_of(const TileNest &nest, const Substitution &lets,
+std::optional<Factors> factors_of(const TileNest &nest, const UpdateOfStage &update,
                                   const Instruction &instruction) {
     constexpr size_t operands = 3;  // D, A and B
-    const Expr value = substitute(lets, nest.stage->values[0]);
-    if (instruction.operands.size() != operands || instruction.operands[0].type != value.type())
-        return std::nullopt;
-    std::vector<Expr> element;  // that is written
-    for (const Expr &arg : nest.stage->args) element.push_back(substitute(lets, arg));
-    const Expr written = Call::make(value.type(), nest.stage->func, CallKind::Func, 0, element);
+    if (instruction.operands.size() != operands) return std::nullopt;
     const auto is_of = [](const Expr &e, const IndexLoops &own, const IndexLoops &other) {
         return uses_any(e, own) && !uses_any(e, other);
     };
-    for (const auto &match : program::match_value(instruction, written, value)) {
+    for (const auto &match : program::match_value(instruction, update.written, update.value)) {
         const Factors factors{match.operands[1], match.operands[2]};
         if (is_of(factors.a, nest.rows, nest.columns) && is_of(factors.b, nest.columns, nest.rows))
             return factors;
     }
     return std::nullopt;
+}
+
+// ---- The conditions of what is added ----
+
+// What has to hold for an element of A, and of B, to be more than zero; outermost first.
+struct ConditionsOfFactors {
+    std::vector<Expr> of_a, of_b;
+};
+
+// Returns what holds for some iteration of the loops if the condition holds for it; undefined: all
+// that is known is that it may.
+Expr for_some_of(const Expr &condition, const IndexLoops &loops) {
+    algebra::IntervalScope scope;
+    for (const IndexLoops::Digit &d : loops.digits()) {
+        const Expr &min = d.loop->min;
+        scope.bind(d.loop->name, {min, simplify(min + int32_t(d.iterations - 1))});
+    }
+    const Expr may_hold = algebra::bounds_of_expr(condition, scope).max;
+    return may_hold.defined() && !is_one(may_hold) ? may_hold : Expr();
+}
+
+// A condition of the rows is one of A, and one of the columns of B: the other operand is read where
+// it holds for some row, or column. All others are conditions of both.
+ConditionsOfFactors conditions_of_factors(const TileNest &nest, const Substitution &lets) {
+    ConditionsOfFactors all;
+    const auto note = [](std::vector<Expr> &conditions, const Expr &condition) {
+        if (condition.defined()) conditions.push_back(condition);
+    };
+    for (const Expr &each : nest.conditions) {
+        const Expr condition = substitute(lets, each);
+        const bool is_of_rows = uses_any(condition, nest.rows),
+                   is_of_columns = uses_any(condition, nest.columns);
+        if (is_of_rows && is_of_columns)
+            throw Mismatch{Mismatch::Operands, nest.columns.innermost().origin.kind_written,
+                           str("the update is done only if ", brief(condition),
+                               ", which is of rows and columns, and an element of an operand is of "
+                               "a row, or a column, and of what is summed; if it is the same for "
+                               "all that is summed, leave it out and select() where ",
+                               nest.stage->func, " is used")};
+        note(all.of_a, is_of_columns ? for_some_of(condition, nest.columns) : condition);
+        note(all.of_b, is_of_rows ? for_some_of(condition, nest.rows) : condition);
+    }
+    return all;
 }
 
 // ---- Where an operand lies ----
@@ -93,6 +160,14 @@ public:
                     {element->with<&Call::args>(coordinates(own_index, k))});
     }
     bool is_along_k() const { return lies_along_k; }
+    // Returns those of the conditions without which elements are not zero already.
+    std::vector<Expr> not_seen_to(const std::vector<Expr> &conditions) const {
+        std::vector<Expr> left;
+        for (const Expr &condition : conditions) {
+            if (!element || !stage.is_zero_unless(condition, *element)) left.push_back(condition);
+        }
+        return left;
+    }
     // Returns the distance from one panel of columns to the next, in elements.
     int64_t panel() const { return rows_of_storage() * of_panel(); }
 
@@ -256,16 +331,19 @@ public:
     PlaceOperands(const TensorizedStage &stage, const Instruction &instruction)
         : stage(stage), nest(stage.nest), instruction(instruction) {}
 
-    TensorProduct operator()(const Factors &factors) {
+    TensorProduct operator()(const Factors &factors, const ConditionsOfFactors &conditions) {
         TensorProduct product;
         TensorOperation &t = product.operation;
         t.instruction = instruction;
         t.rows = nest.rows.extent();
         t.columns = nest.columns.extent();
-        t.k = nest.sum.extent();
+        const int64_t k_step = instruction.extent("k");
+        t.k = (nest.sum.extent() + k_step - 1) / k_step * k_step;
         t.accumulators = first_of(nest.stage->func, instruction.operand("D").type);
-        place(t, "A", factors.a, product.a);
-        place(t, "B", factors.b, product.b);
+        place(t, "A", factors.a, conditions.of_a, product.a);
+        place(t, "B", factors.b, conditions.of_b, product.b);
+        if (!product.a.conditions.empty() || !product.b.conditions.empty())
+            product.conditions = nest.conditions;
         return product;
     }
 
@@ -274,19 +352,39 @@ private:
         return call(Handle(), Intrinsic::address_of,
                     {Call::make(type, array, CallKind::Func, 0, {0})});
     }
-    void place(TensorOperation &t, std::string_view name, const Expr &value, Expr &in_registers) {
+    void place(TensorOperation &t, std::string_view name, const Expr &value,
+               const std::vector<Expr> &conditions, FilledOperand &in_registers) {
         const bool is_a = name == "A";
         const IndexLoops &own = is_a ? nest.rows : nest.columns;
         TensorOperation::Operand &operand = is_a ? t.a : t.b;
         Matrix matrix(value, own, nest.sum, instruction, stage);
-        if (instruction.operand(name).place == OperandPlace::Memory)
+        const std::vector<Expr> left = matrix.not_seen_to(conditions);
+        const bool is_filled = !left.empty() || t.k > nest.sum.extent();
+        if (instruction.operand(name).place == OperandPlace::Memory) {
+            if (is_filled) refuse_to_fill(t, own, value, left);
             return place_panels(t, operand, is_a, matrix, value);
+        }
         const int64_t of_load = TensorOperation::rows_of_load(instruction, name);
-        const bool is_whole = of_load > 0 && own.extent() % of_load == 0 &&
+        const bool is_whole = of_load > 0 && own.extent() % of_load == 0 && !is_filled &&
                               instruction.threads == 32 && !stage.is_in_registers;
         if (is_whole && matrix.may_be_rows()) return place_rows(t, operand, name, matrix, value);
         operand.source = Source::Registers;
-        in_registers = value;
+        in_registers = {value, left};
+    }
+    [[noreturn]] void refuse_to_fill(const TensorOperation &t, const IndexLoops &own,
+                                     const Expr &value, const std::vector<Expr> &left) const {
+        if (t.k > nest.sum.extent())
+            throw Mismatch{Mismatch::Sizes, nest.sum.innermost().origin.kind_written,
+                           str(instruction.name, " sums a multiple of ", instruction.extent("k"),
+                               " products; the ", loop_name(nest.sum.innermost()), " has ",
+                               nest.sum.extent())};
+        throw Mismatch{Mismatch::Operands, own.innermost().origin.kind_written,
+                       str("the update is done only if ", brief(left[0]), ", and ", text_of(value),
+                           ", which ", instruction.name,
+                           " reads in memory, is not known to be zero "
+                           "elsewhere; have it staged by async() and ring_buffer(), which fills "
+                           "with zeros what is left over of a split, or stage a Func that is "
+                           "select(condition, value, 0), or take instructions mma")};
     }
     void place_panels(TensorOperation &t, TensorOperation::Operand &operand, bool is_a,
                       Matrix &matrix, const Expr &value) {
@@ -335,58 +433,86 @@ private:
 
 // ---- The choice of an instruction ----
 
-// Lists the types that instructions sum and multiply: "float32 += float16 * float16 or ...".
-std::string types_of(const std::vector<Instruction> &instructions) {
-    std::vector<std::string> all;
-    for (const Instruction &i : instructions) {
-        if (i.operands.size() != 3) continue;
-        const std::string types =
-            str(i.operands[0].type, " += ", i.operands[1].type, " * ", i.operands[2].type);
-        if (std::ranges::find(all, types) == all.end()) all.push_back(types);
+// Says which loop keeps a definition that instructions compute from being done by them.
+std::string fault_of_loops(const TileNest &nest, const InstructionMatch &match) {
+    std::vector<std::string> faults;
+    const auto used_by = [](const Expr &e, const IndexLoops &loops) -> const For * {
+        for (const IndexLoops::Digit &d : loops.digits())
+            if (uses_symbol(e, d.loop->name)) return d.loop;
+        return nullptr;
+    };
+    for (const Expr &factor : std::span(match.operands).subspan(1)) {
+        const For *row = used_by(factor, nest.rows), *column = used_by(factor, nest.columns);
+        if (row && column)
+            return str("its factor ", brief(factor), " depends on the ", loop_name(*row),
+                       " over rows and on the ", loop_name(*column),
+                       " over columns; one factor is of the rows and what is summed, and the other "
+                       "one of the columns; a loop that both use stays around what is tensorized");
+        if (!row && !column)
+            faults.push_back(str("its factor ", brief(factor),
+                                 " depends on no tensorized loop over rows or columns"));
     }
-    std::string text;
-    for (size_t i = 0; i < all.size(); i++)
-        text += str(i == 0 ? "" : i + 1 == all.size() ? " or " : ", ", all[i]);
-    return text;
+    return faults.empty() ? "both of its factors are of the same: rows, or columns" : faults[0];
 }
 
 }  // namespace
 
 TensorProduct tensor_product(const TensorizedStage &stage) {
     const TileNest &nest = stage.nest;
-    const Substitution lets = lets_within(nest.warps.back()->body);
+    const Substitution lets = lets_within(nest);
+    const UpdateOfStage update = update_of(nest, lets);
     std::vector<Instruction> tried;
     std::optional<Mismatch> furthest;
     const auto note = [&](Mismatch m) {
         if (!furthest || m.stage > furthest->stage) furthest = std::move(m);
     };
     const Layout &sums = nest.instruction.operand("D").layout;
+    const For &sum = nest.sum.innermost();
+    struct Candidate {
+        Instruction instruction;
+        Factors factors;
+    };
+    std::vector<Candidate> whole, padded;  // those that divide the sum, and others
     for (const Instruction &i :
          instructions_for(stage.target, nest.tensorized, nest.columns.extent())) {
         if (i.threads != nest.instruction.threads) continue;
         tried.push_back(i);
-        const std::optional<Factors> factors = factors_of(nest, lets, i);
+        const std::optional<Factors> factors = factors_of(nest, update, i);
         if (!factors || i.operand("D").layout != sums) continue;
-        const For &sum = nest.sum.innermost();
-        if (nest.sum.extent() % i.extent("k") != 0) {
-            note({Mismatch::Sizes, sum.origin.kind_written,
-                  str(i.name, " sums a multiple of ", i.extent("k"), " products; the ",
-                      loop_name(sum), " has ", nest.sum.extent())});
+        if (nest.sum.extent() <= 0) {
+            note(
+                {Mismatch::Sizes, sum.origin.kind_written,
+                 str("how many iterations the loops over what is summed have is not known; split() "
+                     "the innermost one by a multiple of ",
+                     i.extent("k"), ", of which the last iterations are zeros")});
             continue;
         }
+        const bool divides = nest.sum.extent() % i.extent("k") == 0;
+        (divides ? whole : padded).push_back({i, *factors});
+    }
+    std::ranges::stable_sort(padded, {},
+                             [](const Candidate &c) { return c.instruction.extent("k"); });
+    whole.insert(whole.end(), padded.begin(), padded.end());
+    for (const Candidate &c : whole) {
         try {
-            return PlaceOperands(stage, i)(*factors);
+            return PlaceOperands(stage, c.instruction)(c.factors,
+                                                       conditions_of_factors(nest, lets));
         } catch (Mismatch &m) {
             note(std::move(m));
         }
     }
     if (furthest) throw CompileError(furthest->at, "tensorize: " + furthest->why);
+    std::string why;
+    for (const Instruction &i : tried) {
+        const auto matches = program::match_value(i, update.written, update.value);
+        if (why.empty() && !matches.empty() && i.operands.size() == 3)
+            why = fault_of_loops(nest, matches[0]);
+    }
+    if (why.empty()) why = program::fault_of_value(tried, update.written, update.value);
     throw CompileError(nest.columns.innermost().origin.kind_written,
                        str("tensorize: the update of ", nest.stage->func, ", ",
                            brief(nest.stage->values[0]), ", is no product that ", nest.tensorized,
-                           " computes: it adds the product of a factor of the rows and one of the "
-                           "columns, cast to the type of the sum: ",
-                           types_of(tried)));
+                           " computes: ", why));
 }
 
 }  // namespace tessera::lower

@@ -68,10 +68,11 @@ bool are_same(const Expr &a, const Expr &b, const TileNest &nest) {
 class ShareNest final : public Mutator {
 public:
     ShareNest(const TileNest &nest, const Tiles &tiles, const SharedTiles &shares,
-              const Realizations &storage, const LetScope &lets, const Target &target)
+              const Realizations &storage, const LetScope &lets, const Target &target,
+              const IsZeroUnless &is_zero_unless)
         : nest(nest), tiles(tiles), shares(shares), storage(storage), lets(lets), target(target),
-          lane(Symbol::fresh("lane")), elements(inverse(nest.registers())),
-          rows("i", "row", elements, int32_variable(lane)),
+          is_zero_unless(is_zero_unless), lane(Symbol::fresh("lane")),
+          elements(inverse(nest.registers())), rows("i", "row", elements, int32_variable(lane)),
           columns("j", "column", elements, int32_variable(lane)) {}
 
     Stmt operator()(const For &outermost) { return visit(outermost); }
@@ -186,7 +187,7 @@ private:
 
     // Loops and lets around those that an instruction does stay around the operation.
     Stmt tensorized(const For &loop) {
-        TensorizedStage stage{nest, int32_variable(lane), storage, lets, target};
+        TensorizedStage stage{nest, int32_variable(lane), storage, lets, target, is_zero_unless};
         TensorProduct product = tensor_product(stage);
         const std::optional<LayoutOutput> order = order_of(product);
         if (order) {
@@ -195,15 +196,15 @@ private:
         }
         TensorOperation &t = product.operation;
         is_within = true;
+        conditions = product.conditions;
         const Stmt body = visit(loop);
         is_within = false;
         std::optional<FillFragment> a, b;
-        if (product.a.defined())
-            t.a.places = {a.emplace(stage, t, "A", tiles, shares, order).place()};
-        if (product.b.defined())
-            t.b.places = {b.emplace(stage, t, "B", tiles, shares, order).place()};
-        t.a.is_of_tile = product.a.defined() && reads_tile(product.a);
-        t.b.is_of_tile = product.b.defined() && reads_tile(product.b);
+        const bool fills_a = product.a.value.defined(), fills_b = product.b.value.defined();
+        if (fills_a) t.a.places = {a.emplace(stage, t, "A", tiles, shares, order).place()};
+        if (fills_b) t.b.places = {b.emplace(stage, t, "B", tiles, shares, order).place()};
+        t.a.is_of_tile = fills_a && reads_tile(product.a.value);
+        t.b.is_of_tile = fills_b && reads_tile(product.b.value);
         Stmt s = MachineOp::make(MachineOpKind::tensor, t.operands(), body);
         if (b) s = b->around(product.b, s);
         return a ? a->around(product.a, s) : s;
@@ -223,8 +224,8 @@ private:
                                      t.registers_of(name));
             });
         };
-        find(product.a, "A");
-        find(product.b, "B");
+        find(product.a.value, "A");
+        find(product.b.value, "B");
         return order;
     }
     bool reads_tile(const Expr &value) const {
@@ -297,7 +298,7 @@ private:
         return fits && is_innermost;
     }
 
-    // Conditions of what is tensorized are those without which what is added is zero.
+    // The condition of what is tensorized is that of its operands, and within of the loops.
     Stmt visit(const IfThenElse &branch) override {
         return nest.is_tensorized() ? Mutator::operator()(branch.then_case)
                                     : Mutator::visit(branch);
@@ -318,7 +319,11 @@ private:
         }
         Stmt s = Mutator::visit(p);
         if (!is_shared_here(p.func)) return s;
-        return s.as<Provide>()->with<&Provide::args>({register_at(p.func, s.as<Provide>()->args)});
+        s = s.as<Provide>()->with<&Provide::args>({register_at(p.func, s.as<Provide>()->args)});
+        if (!is_within) return s;
+        for (const Expr &condition : std::views::reverse(conditions))
+            s = IfThenElse::make(Mutator::operator()(condition), s);
+        return s;
     }
     Expr register_at(Symbol func, const std::vector<Expr> &at) const {
         const Tile &tile = tiles.at(func);
@@ -335,11 +340,13 @@ private:
     const Realizations &storage;
     const LetScope &lets;
     const Target &target;
+    const IsZeroUnless &is_zero_unless;
     const Symbol lane;
     const Layout elements;  // of registers
     const Digits rows, columns;
     Symbol row, column;      // the index of a row, or of a column, that several loops run over
     bool is_within = false;  // the loops that an instruction does
+    std::vector<Expr> conditions;                      // of what they do
     const Symbol part = Symbol::fresh("part_of_row");  // what a thread reduces of its elements
 };
 
@@ -411,12 +418,12 @@ private:
     // Loops over warps that use no Tile become loops over threads; their lanes are loops within.
     Stmt visit(const For &loop) override {
         if (is_over_warps(loop) && uses_tile(Stmt(&loop))) {
-            const auto is_zero = [&](const Expr &condition, const Call &element) {
+            const IsZeroUnless is_zero = [&](const Expr &condition, const Call &element) {
                 return is_zero_unless(condition, element);
             };
-            const TileNest nest = read_tile_nest(tiles, loop, lets, is_zero, target);
+            const TileNest nest = read_tile_nest(tiles, loop, lets, target);
             for (const TileNest::Element &element : nest.elements) check_alike(nest, element, loop);
-            const Stmt s = ShareNest(nest, tiles, shares, storage, lets, target)(loop);
+            const Stmt s = ShareNest(nest, tiles, shares, storage, lets, target, is_zero)(loop);
             note_fragments(s);
             return s;
         }

@@ -105,15 +105,29 @@ Expr FillFragment::place() const {
     return call(Handle(), Intrinsic::address_of, {Call::make(type, array, CallKind::Func, 0, {0})});
 }
 
-Stmt FillFragment::around(const Expr &value, const Stmt &s) {
+// Returns an expression in terms of the thread and the loops over its registers.
+Expr FillFragment::in_registers(const Expr &e) {
     const TileNest &nest = stage.nest;
     const Symbol own_index = name == "A" ? row_index() : column_index();
     Substitution loops_at;
     (name == "A" ? nest.rows : nest.columns).put_values(int32_variable(own_index), loops_at);
     nest.sum.put_values(int32_variable(k_index), loops_at);
-    const Expr of_tiles = (*this)(substitute(loops_at, value));
-    const Substitution at{{own_index, own.element()}, {k_index, sum.element()}};
-    Stmt fill = Provide::make(array, {simplify(substitute(at, of_tiles))}, {register_of(own, sum)});
+    const Expr of_tiles = (*this)(substitute(loops_at, e));
+    return simplify(substitute({{own_index, own.element()}, {k_index, sum.element()}}, of_tiles));
+}
+
+Stmt FillFragment::around(const FilledOperand &operand, const Stmt &s) {
+    const auto stored = [&](const Expr &value) {
+        return Provide::make(array, {value}, {register_of(own, sum)});
+    };
+    std::vector<Expr> conditions;
+    const int64_t length = stage.nest.sum.extent();
+    if (layout.coordinate("k")->extent > length)
+        conditions.push_back(simplify(sum.element() < int32_t(length)));
+    for (const Expr &condition : operand.conditions) conditions.push_back(in_registers(condition));
+    Stmt fill = stored(in_registers(operand.value));
+    for (const Expr &condition : std::views::reverse(conditions))
+        fill = IfThenElse::make(condition, fill, stored(make_zero(type)));
     for (const DigitLoop &l : std::views::reverse(loops_over_registers(own, sum)))
         fill = For::make(l.name, 0, int32_t(l.extent), LoopKind::Unrolled, Partition::Never, fill);
     const int64_t registers = layout.output("register")->extent();

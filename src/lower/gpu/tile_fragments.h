@@ -41,12 +41,12 @@ public:
                  const std::optional<ir::LayoutOutput> &order);
 
     ir::Expr place() const;
-    // Returns the statement with the fragment around it, which `value`, in terms of the loops over
-    // rows (or columns) and the sum, fills. CompileError if an element of a Tile in it is in
-    // registers of other threads than the instruction wants.
-    ir::Stmt around(const ir::Expr &value, const ir::Stmt &s);
+    // Returns the statement with the fragment around it, which the operand fills. CompileError if
+    // an element of a Tile in it is in registers of other threads than the instruction wants.
+    ir::Stmt around(const FilledOperand &operand, const ir::Stmt &s);
 
 private:
+    ir::Expr in_registers(const ir::Expr &e);
     ir::Expr visit(const ir::Call &c) override;
     ir::Expr of_rows(const ir::Call &c, const SharedTile &tile) const;
     ir::Layout moved_registers(const ir::Call &c, const ir::Layout &tile) const;

@@ -210,26 +210,10 @@ namespace {
 
 // ---- Nests ----
 
-// Elements that are zero where a condition does not hold become zero.
-class ZeroWithout final : public Mutator {
-public:
-    ZeroWithout(Expr condition, const IsZeroUnless &is_zero_unless)
-        : condition(std::move(condition)), is_zero_unless(is_zero_unless) {}
-
-private:
-    Expr visit(const Call &c) override {
-        return is_zero_unless(condition, c) ? make_zero(c.type) : Expr(&c);
-    }
-    const Expr condition;
-    const IsZeroUnless &is_zero_unless;
-};
-
 class ReadNest final : public Visitor {
 public:
-    ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around,
-             const IsZeroUnless &is_zero_unless, const Target &target)
-        : tiles(tiles), outermost(outermost), scope(around), is_zero_unless(is_zero_unless),
-          target(target) {
+    ReadNest(const Tiles &tiles, const For &outermost, const LetScope &around, const Target &target)
+        : tiles(tiles), outermost(outermost), scope(around), target(target) {
         (*this)(Stmt(&outermost));
         if (!nest.stage) refuse("it has to be around one stage, in which there is one definition");
         nest.is_store = !tiles.contains(nest.stage->func);
@@ -261,7 +245,7 @@ private:
     void visit(const IfThenElse &branch) override {
         const Expr known = simplify(remove_likely(scope.expand(branch.condition)), scope.known());
         if (is_one(known)) return Visitor::visit(branch);
-        condition = condition.defined() ? condition && branch.condition : branch.condition;
+        add_condition(branch.condition);
         Visitor::visit(branch);
     }
     void visit(const Atomic &atomic) override {
@@ -271,7 +255,7 @@ private:
     void visit(const Provide &p) override {
         if (nest.stage) refuse("it has to be around one stage, in which there is one definition");
         nest.stage = &p;
-        if (p.predicate.defined()) condition = p.predicate;
+        if (p.predicate.defined()) add_condition(p.predicate);
         see(p.func, p.args);
         Visitor::visit(p);
     }
@@ -279,19 +263,13 @@ private:
         see(c.callee, c.args);
         Visitor::visit(c);
     }
-    // Returns true if the update adds zero where the condition does not hold, because what it reads
-    // is zero there.
-    bool adds_zero_without_condition() const {
-        const Expr value = scope.expand(nest.stage->values[0]);
-        const auto *sum = value.as<Add>();
-        if (!sum || nest.stage->predicate.defined()) return false;
-        const auto is_itself = [&](const Expr &e) {
-            const auto *c = e.as<Call>();
-            return c && c->callee == nest.stage->func;
-        };
-        if (!is_itself(sum->a) && !is_itself(sum->b)) return false;
-        const Expr added = is_itself(sum->a) ? sum->b : sum->a;
-        return is_zero(simplify(ZeroWithout(scope.expand(condition), is_zero_unless)(added)));
+    void add_condition(const Expr &e) {
+        if (const auto *both = e.as<And>()) {
+            add_condition(both->a);
+            add_condition(both->b);
+        } else {
+            nest.conditions.push_back(remove_likely(e));
+        }
     }
     void see(Symbol func, const std::vector<Expr> &args) {
         const auto tile = tiles.find(func);
@@ -392,11 +370,6 @@ private:
             is_inside |= is_own;
         }
         if (nest.sum.empty()) refuse("what is tensorized has a loop over what is summed");
-        if (condition.defined() && !adds_zero_without_condition())
-            refuse(str("what is tensorized has no conditions but those of a split that does not "
-                       "divide the sum, if both operands are staged by async() and ring_buffer(), "
-                       "which fills with zeros; here it is done only if ",
-                       condition));
     }
     // The columns of a row are reduced to its value in a Tile of rows.
     void find_reduction() {
@@ -516,9 +489,7 @@ private:
     const For &outermost;
     std::vector<const For *> loops;  // but those over warps
     bool is_atomic = false;
-    Expr condition;  // of what is within; undefined: there is none
     LetScope scope;
-    const IsZeroUnless &is_zero_unless;
     const Target &target;
 };
 
@@ -532,8 +503,8 @@ void refuse_nest(const Realize &tile, const For &nest, const std::string &why) {
 }
 
 TileNest read_tile_nest(const Tiles &tiles, const For &outermost, const LetScope &around,
-                        const IsZeroUnless &is_zero_unless, const Target &target) {
-    return ReadNest(tiles, outermost, around, is_zero_unless, target).nest;
+                        const Target &target) {
+    return ReadNest(tiles, outermost, around, target).nest;
 }
 
 }  // namespace tessera::lower

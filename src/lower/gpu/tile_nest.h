@@ -5,7 +5,6 @@
 #include "ir/substitute.h"
 #include "lower/loops/accumulate.h"
 #include "lower/loops/let_scope.h"
-#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -79,9 +78,10 @@ struct TileNest {
     std::vector<const ir::For *> warps;  // outermost first
     IndexLoops rows, columns, sum;
     const ir::Provide *stage = nullptr;
-    std::vector<Element> elements;  // of each Tile, in the order in which they are met
-    std::string tensorized;         // the name of the instruction that is asked for; empty: none
-    bool is_store = false;          // of what is computed of the Tiles
+    std::vector<Element> elements;     // of each Tile, in the order in which they are met
+    std::string tensorized;            // the name of the instruction that is asked for; empty: none
+    bool is_store = false;             // of what is computed of the Tiles
+    std::vector<ir::Expr> conditions;  // under which the stage is run, outermost first
     // The columns of each row are reduced to the value of a Tile of rows; none: they are not.
     std::optional<Accumulation> of_row;
 
@@ -99,15 +99,11 @@ struct TileNest {
 // that depend on it, registers numbered without the others.
 ir::Layout layout_of_rows(ir::Layout layout);
 
-// Returns true if this element is zero wherever the condition does not hold.
-using IsZeroUnless = std::function<bool(const ir::Expr &condition, const ir::Call &element)>;
-
-// Finds the parts of a nest whose outermost loop over warps is `outermost`. A condition of what is
-// tensorized is left out if all that is added is zero without it. Throws CompileError, at
+// Finds the parts of a nest whose outermost loop over warps is `outermost`. Throws CompileError, at
 // the directive of that loop, if the nest has another form, its sizes do not fit the instruction,
 // or several threads would update one element at once.
 TileNest read_tile_nest(const Tiles &tiles, const ir::For &outermost, const LetScope &around,
-                        const IsZeroUnless &is_zero_unless, const Target &target);
+                        const Target &target);
 
 // Throws CompileError at the loop of the nest: what it does with the Tile is refused, and why.
 [[noreturn]] void refuse_nest(const ir::Realize &tile, const ir::For &nest, const std::string &why);
