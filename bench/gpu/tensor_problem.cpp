@@ -19,9 +19,9 @@ Type type_of(MatrixType t) {
     case MatrixType::BF16: return BFloat(16);
     case MatrixType::S8: return Int(8);
     case MatrixType::S32: return Int(32);
-    case MatrixType::E4M3: break;
+    case MatrixType::E4M3: return Float8E4M3();
     }
-    throw std::invalid_argument("no such type yet");
+    throw std::invalid_argument("no such type");
 }
 
 double value_of(const Buffer<> &b, int64_t i) {
@@ -33,6 +33,7 @@ double value_of(const Buffer<> &b, int64_t i) {
     if (b.type() == Float(32)) return double(at(float()));
     if (b.type() == Float(16)) return double(float(at(float16_t())));
     if (b.type() == BFloat(16)) return double(float(at(bfloat16_t())));
+    if (b.type() == Float8E4M3()) return double(float(at(float8_e4m3_t())));
     return b.type() == Int(8) ? double(at(int8_t())) : double(at(int32_t()));
 }
 
@@ -52,6 +53,7 @@ const std::vector<uint8_t> &random_values(Type t) {
         if (t == Float(32)) put(v);
         if (t == Float(16)) put(float16_t(v));
         if (t == BFloat(16)) put(bfloat16_t(v));
+        if (t == Float8E4M3()) put(float8_e4m3_t(v));
         if (t == Int(8)) put(int8_t(std::lround(v * 4)));
     }
     all.emplace_back(t, std::move(values));
@@ -367,6 +369,7 @@ std::vector<TensorProblem> tensor_problems() {
             gemm("f16", {n, n, n, 1, false, columns}, n > 1024 ? "f16 large" : "f16 small");
     for (int n : {2048, 4096, 8192}) gemm("bf16", {n, n, n, 1, false, true, BF16, BF16}, "bf16");
     for (int n : {1024, 2048, 4096, 8192}) gemm("s8 s32", {n, n, n, 1, false, true, S8, S32}, "s8");
+    for (int n : {4096, 8192}) gemm("e4m3", {n, n, n, 1, false, true, E4M3, F16}, "e4m3");
     gemm("s8 s8", {4096, 4096, 4096, 1, false, true, S8, S8});
     for (int n : {2048, 4096, 8192}) gemm("tf32", {n, n, n, 1, false, true, F32, F32}, "tf32");
     for (int n : {1024, 2048, 4096, 8192})

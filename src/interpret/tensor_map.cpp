@@ -19,7 +19,7 @@ TensorMap::TensorMap(MemoryRef of, int64_t first, const std::vector<int64_t> &nu
     constexpr size_t most_rank = 5;
     constexpr int64_t most_of_box = 256;
     const auto rank = size_t(numbers.at(1));
-    if (rank < 1 || rank > most_rank || numbers.size() != 2 + 3 * rank + 1)
+    if (rank < 1 || rank > most_rank || numbers.size() != 2 + 3 * rank + 2)
         refuse("it has ", numbers.size(), " numbers for ", rank, " dimensions");
     auto next = numbers.begin() + 2;
     const auto take = [&](size_t count) {
@@ -30,13 +30,13 @@ TensorMap::TensorMap(MemoryRef of, int64_t first, const std::vector<int64_t> &nu
     strides = take(rank - 1);
     box = take(rank);
     strides.insert(strides.begin(), take(1)[0]);
+    shift = take(1)[0];
     swizzle = *next;
+    if (shift < 0) refuse("no shift of its rows lets all boxes begin at multiples of 16 bytes");
     const int64_t bytes = memory->type.bytes();
     if (numbers[0] != bytes) refuse("its elements have ", bytes, " bytes, and not ", numbers[0]);
     if (strides[0] != 1) refuse("its elements are ", strides[0], " elements apart");
     for (size_t d = 0; d < rank; d++) {
-        if (d > 0 && strides[d] * bytes % slot_bytes != 0)
-            refuse("its rows are ", strides[d] * bytes, " bytes apart, which is no multiple of 16");
         if (extents[d] < 1) refuse("it has ", extents[d], " elements in dimension ", d);
         if (box[d] < 1 || box[d] > most_of_box) refuse("its boxes have an extent of ", box[d]);
     }
@@ -56,7 +56,7 @@ int64_t TensorMap::place_of(const std::vector<int64_t> &at,
                             const std::vector<int64_t> &in_box) const {
     int64_t place = first;
     for (size_t d = 0; d < box.size(); d++) {
-        const int64_t coordinate = at.at(d) + in_box[d];
+        const int64_t coordinate = at.at(d) + in_box[d] - (d == 0 ? shift : 0);
         if (coordinate < 0 || coordinate >= extents[d]) return -1;
         place += coordinate * strides[d];
     }
@@ -78,7 +78,7 @@ Word StatementRun::tensor_map(const IntrinsicCall &node, Operands operands) {
     std::vector<int64_t> numbers;
     for (const Value *operand : operands.subspan(1)) numbers.push_back(operand->as_int());
     // On the host the number of the first element is behind the others.
-    if (numbers.size() > 2 + 3 * size_t(numbers.at(1)) + 1) {
+    if (numbers.size() > 2 + 3 * size_t(numbers.at(1)) + 2) {
         first += numbers.back();
         numbers.pop_back();
     }
@@ -96,6 +96,9 @@ PendingStores StatementRun::copy_box(const TensorMap &map, const std::vector<int
     if (at.size() != map.box.size())
         throw RuntimeError(str("a box of ", map.box.size(), " dimensions is copied by ", at.size(),
                                " coordinates"));
+    if (at[0] * map.memory->type.bytes() % slot_bytes != 0)
+        throw RuntimeError(str("a box of ", map.memory->name, " begins at element ", at[0],
+                               " of a row, which is at no multiple of 16 bytes"));
     Memory &from = shared.places_copies ? shared.device.seen_by_kernel(*map.memory) : *map.memory;
     PendingStores stores;
     map.for_each_element(at, [&](int64_t number, int64_t place) {

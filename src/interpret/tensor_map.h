@@ -10,6 +10,7 @@ struct TensorMap {
     MemoryRef memory;
     int64_t first = 0;  // element
     std::vector<int64_t> extents, strides, box;
+    int64_t shift = 0;  // coordinates along a row count from so many elements before it
     int64_t swizzle = 0;
     bool operator==(const TensorMap &) const = default;
 

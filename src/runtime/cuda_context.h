@@ -126,6 +126,9 @@ int copy(void *user_context, const CopyPlan &plan, CopySide src, CopySide dst);
 bool has_allocations(Context context);
 // Gives freed memory back to the pool. Memory that the driver does not give back stays as it is.
 void free_to_pool(const Driver &driver, State &state);
+// In cuda_tensor_map.cpp: frees what this thread has copied for the maps of a kernel, which has
+// been launched, so that its rows begin at multiples of 16 bytes.
+void free_copies_of_maps(void *user_context);
 // In cuda_launch.cpp: unloads all kernels of the context, which is current, and begins an epoch.
 void unload_kernels(const Driver &driver, Context context);
 

@@ -165,6 +165,7 @@ struct Driver {
     Call<void *, Address, size_t, Stream> device_to_host{library, "cuMemcpyDtoHAsync_v2"};
     Call<Address, Address, size_t, Stream> device_to_device{library, "cuMemcpyDtoDAsync_v2"};
     Call<const Copy2D *, Stream> copy_2d{library, "cuMemcpy2DAsync_v2"};
+    Call<Address, unsigned char, size_t, Stream> fill{library, "cuMemsetD8Async"};
     Call<Stream> synchronize{library, "cuStreamSynchronize"};
     Call<Event *, unsigned> create_event{library, "cuEventCreate"};
     Call<Event, Stream> record{library, "cuEventRecord"};

@@ -324,8 +324,11 @@ int launch_found(void *user_context, const Scope &scope, Kernel &kernel, const S
 int launch(void *user_context, const Scope &scope, const Kernels &kernels, const char *kernel,
            const int32_t *shape, void **args) {
     Kernel *found = nullptr;
-    if (int error = find_quickly(user_context, scope, kernels, kernel, found)) return error;
-    return launch_found(user_context, scope, *found, {shape, shape + 3, shape[6]}, args);
+    int error = find_quickly(user_context, scope, kernels, kernel, found);
+    if (!error)
+        error = launch_found(user_context, scope, *found, {shape, shape + 3, shape[6]}, args);
+    free_copies_of_maps(user_context);
+    return error;
 }
 
 // Takes out of the table what is_wanted(context, kernels).

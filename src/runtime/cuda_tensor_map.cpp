@@ -1,4 +1,123 @@
 #include "runtime/cuda_context.h"
+#include <algorithm>
+#include <memory>
+
+namespace tessera::cuda {
+
+namespace {
+
+constexpr int32_t most_dimensions = 5;
+constexpr uint64_t aligned_to = 16;  // bytes: where an array and its rows begin
+
+// A copy that a map is of, until the kernel has been launched that reads it.
+struct KeptCopy {
+    tessera_buffer_t memory = {};
+    tessera_dimension_t words = {};
+    std::unique_ptr<KeptCopy> next;
+};
+thread_local constinit std::unique_ptr<KeptCopy> kept_copies;
+
+// An array on the device; distances are in bytes, from row to row and so on.
+struct Array {
+    uint64_t address, element_bytes;
+    uint32_t rank;
+    uint64_t extents[most_dimensions];
+    int64_t distances[most_dimensions - 1];
+
+    uint64_t row_bytes() const { return extents[0] * element_bytes; }
+    bool is_aligned() const {
+        return address % aligned_to == 0 &&
+               std::all_of(distances, distances + rank - 1,
+                           [](int64_t d) { return uint64_t(d) % aligned_to == 0; });
+    }
+    // Returns true if rows do not overlap, as far as a copy of rows can tell.
+    bool has_rows(const Limits &limits) const {
+        return rank < 2 || extents[1] < 2 ||
+               (distances[0] >= int64_t(row_bytes()) && distances[0] <= limits.pitch);
+    }
+    // Returns the same array with so many more elements before each row, and dense rows, each from
+    // a multiple of 16 bytes on.
+    Array with_aligned_rows(uint64_t more) const {
+        Array padded = *this;
+        padded.extents[0] += more;
+        uint64_t distance = (padded.row_bytes() + aligned_to - 1) / aligned_to * aligned_to;
+        for (uint32_t d = 1; d < rank; d++) {
+            padded.distances[d - 1] = int64_t(distance);
+            distance *= extents[d];
+        }
+        return padded;
+    }
+    uint64_t bytes() const {  // of dense rows
+        return rank < 2 ? row_bytes() : uint64_t(distances[rank - 2]) * extents[rank - 1];
+    }
+};
+
+// Copies the rows of dimension 1 and of those above it that follow them without a gap, then the
+// next ones.
+Result copy_rows(const Scope &scope, const Array &from, const Array &to) {
+    const uint64_t begin = to.row_bytes() - from.row_bytes();  // of a row
+    uint32_t next = 1;
+    uint64_t rows = 1;
+    for (; next < from.rank; next++) {
+        if (next > 1 && from.distances[next - 1] != from.distances[0] * int64_t(rows)) break;
+        rows *= from.extents[next];
+    }
+    uint64_t planes = 1;
+    for (uint32_t d = next; d < from.rank; d++) planes *= from.extents[d];
+    for (uint64_t plane = 0; plane < planes; plane++) {
+        uint64_t source = from.address, target = to.address + begin, rest = plane;
+        for (uint32_t d = next; d < from.rank; d++) {
+            source += uint64_t(from.distances[d - 1]) * (rest % from.extents[d]);
+            target += uint64_t(to.distances[d - 1]) * (rest % from.extents[d]);
+            rest /= from.extents[d];
+        }
+        Copy2D copy = {};
+        copy.src_kind = copy.dst_kind = MemoryKind::Device;
+        copy.src_device = source;
+        copy.dst_device = target;
+        copy.width = from.row_bytes();
+        copy.height = rows;
+        copy.src_pitch = rows > 1 ? uint64_t(from.distances[0]) : copy.width;
+        copy.dst_pitch = rows > 1 ? uint64_t(to.distances[0]) : copy.width;
+        if (Result r = scope.driver().copy_2d(&copy, scope.stream())) return r;
+    }
+    return result::success;
+}
+
+// Makes it an array with the same elements whose rows begin at multiples of 16 bytes, with so many
+// zeros first.
+int align(void *user_context, const Scope &scope, Array &array, uint64_t zeros) {
+    Array padded = array.with_aligned_rows(zeros);
+    auto kept = std::make_unique<KeptCopy>();
+    constexpr uint64_t word = 8;
+    kept->words = {0, int32_t((padded.bytes() + word - 1) / word), 1, 0};
+    kept->memory.dimensions = 1;
+    kept->memory.dim = &kept->words;
+    kept->memory.type = {tessera_type_uint, 8 * word, 1};
+    kept->memory.flags = tessera_buffer_flag_temporary;
+    const auto *interface = tessera_cuda_device_interface();
+    if (int error = tessera_device_malloc(user_context, &kept->memory, interface)) return error;
+    padded.address = kept->memory.device;
+    kept->next = std::move(kept_copies);
+    kept_copies = std::move(kept);
+    Result r = result::success;
+    if (zeros > 0) r = scope.driver().fill(padded.address, 0, padded.bytes(), scope.stream());
+    if (!r) r = copy_rows(scope, array, padded);
+    array = padded;
+    return scope.check(tessera_error_code_device_buffer_copy_failed, r,
+                       Message() << "copying rows to multiples of 16 bytes on the GPU");
+}
+
+}  // namespace
+
+void free_copies_of_maps(void *user_context) {
+    while (kept_copies) {
+        tessera_device_free(user_context, &kept_copies->memory);
+        kept_copies = std::move(kept_copies->next);
+    }
+}
+
+}  // namespace tessera::cuda
 
 using namespace tessera::cuda;
 using tessera::Message;
@@ -7,7 +126,6 @@ namespace {
 
 // The numbers of cuTensorMapEncodeTiled (cuda.h).
 constexpr int no_interleave = 0, promote_256_bytes = 3, fill_with_zeros = 0;
-constexpr int32_t most_dimensions = 5;
 
 // CUtensorMapDataType of an element that is copied as it is; -1 if there is none.
 int data_type(int32_t element_bytes) {
@@ -35,17 +153,15 @@ int fail(void *user_context, const Message &why) {
     return why.raise(user_context, tessera_error_code_device_run_failed);
 }
 
-int refuse(void *user_context, void *address, int32_t element_bytes, uint32_t rank,
-           const int32_t *extents, const int32_t *distances, const int32_t *sizes) {
+int refuse(void *user_context, const Array &array, const uint32_t *box) {
     Message why;
     why << "a matrix of ";
-    for (uint32_t i = 0; i < rank; i++) why << (i ? " x " : "") << extents[i];
-    why << " elements of " << element_bytes << " bytes at " << uint64_t(uintptr_t(address));
-    for (uint32_t i = 0; i + 1 < rank; i++)
-        why << (i ? " and " : ", with ") << int64_t(distances[i]) * element_bytes;
-    why << (rank > 1 ? " bytes from row to row," : ",") << " cannot be copied in boxes of ";
-    for (uint32_t i = 0; i < rank; i++) why << (i ? " x " : "") << sizes[i];
-    why << ": its address and its rows have to be at multiples of 16 bytes";
+    for (uint32_t i = 0; i < array.rank; i++) why << (i ? " x " : "") << array.extents[i];
+    why << " elements of " << array.element_bytes << " bytes at " << array.address;
+    for (uint32_t i = 0; i + 1 < array.rank; i++)
+        why << (i ? " and " : ", with ") << array.distances[i];
+    why << (array.rank > 1 ? " bytes from row to row," : ",") << " cannot be copied in boxes of ";
+    for (uint32_t i = 0; i < array.rank; i++) why << (i ? " x " : "") << box[i];
     return fail(user_context, why);
 }
 
@@ -79,14 +195,14 @@ int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_
     const Driver *d = &scope.driver();
     const auto rank = uint32_t(shape[0]);
     const int32_t *extents = shape + 1, *distances = extents + rank, *sizes = distances + rank - 1,
-                  step = sizes[rank], swizzle = sizes[rank + 1];
-    uint64_t dims[most_dimensions], strides[most_dimensions];
+                  step = sizes[rank], shift = sizes[rank + 1], swizzle = sizes[rank + 2];
+    Array array{uint64_t(uintptr_t(address)), uint64_t(element_bytes), rank, {}, {}};
     uint32_t box[most_dimensions], steps[most_dimensions];
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = uint64_t(extents[i]);
+        array.extents[i] = uint64_t(extents[i]);
         box[i] = uint32_t(sizes[i]);
         steps[i] = 1;
-        if (i > 0) strides[i - 1] = uint64_t(int64_t(distances[i - 1]) * element_bytes);
+        if (i > 0) array.distances[i - 1] = int64_t(distances[i - 1]) * element_bytes;
     }
     if (step != 1)
         return fail(
@@ -97,12 +213,26 @@ int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_
         return fail(user_context, Message() << "a tensor map swizzles rows of 32, 64 or 128 bytes, "
                                                "and not of "
                                             << swizzle);
+    if (shift < 0)
+        return fail(
+            user_context,
+            Message() << "boxes of a matrix begin at places of its rows that are no "
+                         "multiples of 16 bytes apart: where the last tile of a row begins "
+                         "earlier (TailStrategy::ShiftInwards, or Auto), promise with bound "
+                         "or set_extent how many columns there are, or say "
+                         "TailStrategy::GuardWithIf or RoundUp");
     if (!d->encode_tiled)
         return fail(user_context, Message() << "the CUDA driver is too old: it has no tensor maps");
+    if (shift != 0 || !array.is_aligned()) {
+        if (!array.has_rows(scope.state().limits)) return refuse(user_context, array, box);
+        if (int error = align(user_context, scope, array, uint64_t(shift))) return error;
+    }
+    uint64_t strides[most_dimensions];
+    std::copy_n(array.distances, rank - 1, strides);
     const Result r =
-        d->encode_tiled(map, data_type(element_bytes), rank, address, dims, strides, box, steps,
+        d->encode_tiled(map, data_type(element_bytes), rank,
+                        reinterpret_cast<void *>(array.address), array.extents, strides, box, steps,
                         no_interleave, swizzle_of(swizzle), promote_256_bytes, fill_with_zeros);
-    if (r == result::success) return 0;
-    return refuse(user_context, address, element_bytes, rank, extents, distances, sizes);
+    return r == result::success ? 0 : refuse(user_context, array, box);
 }
 }

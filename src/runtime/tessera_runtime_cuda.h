@@ -112,9 +112,13 @@ int32_t tessera_cuda_processors(void *user_context);
 /* Writes a tensor map (a CUtensorMap: 128 bytes, at a multiple of 64) of an array on the device,
  * for copies of boxes into the memory of a block; what is outside of the array is 0. `shape`: the
  * number n of dimensions, up to 5; n extents; the distances of all dimensions but the first; n
- * extents of a box; the distance of the first dimension (1), in elements of `element_bytes`; and
- * the swizzle of the memory that is written, in bytes: 0 (none), 32, 64 or 128. An error if the
- * address or a distance is no multiple of 16 bytes, or the driver has no tensor maps. */
+ * extents of a box; the distance of the first dimension (1), in elements of `element_bytes`; how
+ * many elements before a row its coordinates count from; and the swizzle of the memory that is
+ * written, in bytes: 0 (none), 32, 64 or 128. Boxes begin at multiples of 16 bytes of what their
+ * coordinates count; if the address or a distance is no multiple of 16 bytes, or the elements
+ * before a row are more than 0, the map is of a copy of the array, which is freed when the thread
+ * has launched the next kernel. An error if they are fewer than 0 (boxes do not begin at such
+ * multiples), rows that are copied overlap, or the driver has no tensor maps. */
 int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_t element_bytes,
                             const int32_t *shape);
 

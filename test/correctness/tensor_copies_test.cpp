@@ -100,7 +100,7 @@ void agree(Func &out, int columns, int rows, int k, const std::function<float(in
 
 // A sum of `k` products in buffers that have so many more, which are no numbers.
 void sum_of(int k, int more, TensorInstruction instruction, bool is_parameter, int stages,
-            int columns = 64, int rows = 64) {
+            int columns = 64, int rows = 64, bool is_promised = true) {
     CAPTURE(k);
     CAPTURE(more);
     CAPTURE(is_parameter);
@@ -109,9 +109,10 @@ void sum_of(int k, int more, TensorInstruction instruction, bool is_parameter, i
     Product p([&](Expr c, Expr j) { return a(c, j); }, [&](Expr i, Expr c) { return b(i, c); },
               is_parameter ? Expr(length) : Expr(k));
     p.stages = stages;
-    // The machine copies rows that begin at multiples of 16 bytes; threads copy others.
-    if ((k + more) % 8 != 0) a.dim(1).set_stride(k + more);
-    if (columns % 8 != 0) b.dim(1).set_stride(columns);
+    // The machine copies rows that begin at multiples of 16 bytes; threads copy others, if that is
+    // known.
+    if (is_promised && (k + more) % 8 != 0) a.dim(1).set_stride(k + more);
+    if (is_promised && columns % 8 != 0) b.dim(1).set_stride(columns);
     p.schedule(instruction, {a.in(), b.in()});
     Buffer<float16_t> of_a = filled(k + more, rows), of_b = filled(columns, k + more);
     const float16_t nan(std::numeric_limits<float>::quiet_NaN());
@@ -195,6 +196,14 @@ TEST_SUITE("tensor copies") {
         sum_of(777, 0, TensorInstruction::MMA, false, 3, 64, 32);
         sum_of(333, 0, TensorInstruction::WGMMA, false, 4, 64, 64);
     }
+    TEST_CASE("rows at no multiples of 16 bytes, of which nothing is promised") {
+        for (const TensorInstruction instruction : both) {
+            for (const bool is_parameter : {false, true}) {
+                sum_of(777, 0, instruction, is_parameter, 3, 64, 64, false);
+                sum_of(100, 1, instruction, is_parameter, 3, 64, 70, false);
+            }
+        }
+    }
     TEST_CASE("a batch of products in one kernel, over a sum of any length") {
         for (const TensorInstruction instruction : both) {
             ImageParam a(Float(16), 3, "a"), b(Float(16), 3, "b");
@@ -269,6 +278,70 @@ TEST_SUITE("tensor copies") {
                     return j - 1 < first || j - 1 > last ? 0.0f : float(of_a(c, j - 1));
                 },
                 [&](int i, int c) { return float(of_b(i, c)); });
+        }
+    }
+    TEST_CASE("boxes that begin at no multiples of 16 bytes of a row") {
+        // An H200 ends with an illegal instruction where a box begins elsewhere.
+        const int columns = 64, rows = 64, length = 128;
+        for (const int moved : {-1, -8, 3}) {
+            CAPTURE(moved);
+            ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+            const Func around = BoundaryConditions::constant_exterior(
+                a, float16_t(0.0f), {{0, length}, {Expr(), Expr()}});
+            Func shifted("shifted");
+            shifted(x, y) = around(x + moved, y);
+            Product p([&](Expr c, Expr j) { return shifted(c, j); },
+                      [&](Expr i, Expr c) { return b(i, c); }, length);
+            p.schedule(TensorInstruction::WGMMA, {shifted, b.in()});
+            const Buffer<float16_t> of_a = filled(length, rows), of_b = filled(columns, length);
+            a.set(of_a);
+            b.set(of_b);
+            agree(
+                p.out, columns, rows, length,
+                [&](int c, int j) {
+                    const int from = c + moved;
+                    return from < 0 || from >= length ? 0.0f : float(of_a(from, j));
+                },
+                [&](int i, int c) { return float(of_b(i, c)); });
+        }
+    }
+    TEST_CASE("buffers that begin anywhere, of which nothing is promised") {
+        for (const int before : {1, 3, 8}) {
+            CAPTURE(before);
+            const int columns = 64, rows = 64, length = 100;
+            ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+            Product p([&](Expr c, Expr j) { return a(c, j); },
+                      [&](Expr i, Expr c) { return b(i, c); }, length);
+            p.schedule(TensorInstruction::WGMMA, {a.in(), b.in()});
+            Buffer<float16_t> of_a = filled(length + before, rows),
+                              of_b = filled(columns + before, length);
+            of_a.translate(0, -before);
+            of_b.translate(0, -before);
+            a.set(of_a);
+            b.set(of_b);
+            agree(
+                p.out, columns, rows, length, [&](int c, int j) { return float(of_a(c, j)); },
+                [&](int i, int c) { return float(of_b(i, c)); });
+        }
+    }
+    TEST_CASE("tiles that begin where boxes cannot are refused when it runs") {
+        ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+        const int columns = 68, rows = 64, length = 64;
+        Product p([&](Expr c, Expr j) { return a(c, j); }, [&](Expr i, Expr c) { return b(i, c); },
+                  length);
+        p.schedule(TensorInstruction::WGMMA, {a.in(), b.in()});
+        a.set(filled(length, rows));
+        b.set(filled(columns, length));
+        for (const Target &target : targets()) {
+            CAPTURE(target.to_string());
+            std::string why;
+            try {
+                p.out.realize({columns, rows}, target);
+            } catch (const RuntimeError &e) {
+                why = e.what();
+            }
+            CAPTURE(why);
+            CHECK(why.find("multiples of 16 bytes") != std::string::npos);
         }
     }
     TEST_CASE("code for patches: copies of 16 bytes, begun ahead of the instructions") {

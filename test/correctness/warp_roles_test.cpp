@@ -110,6 +110,16 @@ TEST_SUITE("roles of warps") {
         agrees({128, 128, 128, 128, 128, 64, 64, 2}, true,
                [](Product &p) { p.out.warp_specialize(); });
     }
+    TEST_CASE("consumers take the tiles of a block in turns") {
+        const auto in_turns = [](Product &p) { p.out.persistent().warp_specialize().ping_pong(); };
+        // Odd and even numbers of tiles, and of iterations in rings of 3 and 2.
+        agrees({192, 64, 320, 64, 64, 64, 64, 3}, true, in_turns);
+        agrees({256, 128, 192, 64, 64, 64, 64, 2}, false, [](Product &p) {
+            p.out.gpu_order(hilbert()).persistent().warp_specialize(40, 232).ping_pong();
+        });
+        agrees({256, 64, 64, 128, 64, 64, 64, 3}, true, in_turns);
+        agrees({64, 64, 128, 64, 64, 64, 64, 2}, true, in_turns);
+    }
     TEST_CASE("random sizes, stages, layouts and orders") {
         test::Seeds seeds(3.0, 16);
         while (const auto seed = seeds.next()) {
@@ -131,7 +141,7 @@ TEST_SUITE("roles of warps") {
             // Rings come around where less is computed.
             const bool is_small = s.rows * s.columns <= 64 * 64;
             s.k = 64 * pick(is_small ? std::vector{1, 2, 3, 5} : std::vector{1, 2});
-            const int turns = pick({0, 1, 1}), registers = pick({0, 1});
+            const int turns = pick({0, 1, 2}), registers = pick({0, 1});
             CAPTURE(s.block_rows);
             CAPTURE(s.block_columns);
             CAPTURE(s.k);
@@ -144,6 +154,7 @@ TEST_SUITE("roles of warps") {
                     p.out.warp_specialize(24, 96);
                 else
                     p.out.warp_specialize();
+                if (turns == 2) p.out.ping_pong();
             });
         }
     }
@@ -171,6 +182,18 @@ TEST_SUITE("roles of warps") {
             CHECK(count_of(ptx, ".maxntid 384") == kernels);
             test::check_fast(ptx);
         }
+    }
+    TEST_CASE("code of consumers in turns: barriers of each group, and none of all threads") {
+        Product p({256, 256, 1024, 64, 256, 64, 256, 4});
+        p.out.persistent().warp_specialize(40, 232).ping_pong();
+        const std::string ptx = test::ptx_of(p.out, 90);
+        CAPTURE(ptx);
+        const size_t kernels = count_of(ptx, ".entry");
+        CHECK(count_of(ptx, "wgmma.mma_async.sync.aligned.m64n256k16") == 4 * kernels);
+        CHECK(count_of(ptx, ".maxntid 384") == kernels);
+        CHECK(count_of(ptx, "bar.sync \t0") == kernels);
+        CHECK(count_of(ptx, "mbarrier.try_wait") == 3 * kernels);  // and of the other group's turn
+        test::check_assembled(ptx, 90, true);
     }
     TEST_CASE("consumers that share memory meet among themselves") {
         const Sizes s{128, 128, 128, 64, 128, 64, 128, 2};
@@ -225,8 +248,14 @@ TEST_SUITE("roles of warps") {
             "for "
             "each tile; say persistent() before");
         has(refused([](Product &p) { p.out.persistent().ping_pong(); }, s), "no roles");
-        has(refused([](Product &p) { p.out.persistent().warp_specialize().ping_pong(); }, s),
-            "ping_pong: it is not supported yet");
+        has(refused(
+                [](Product &p) {
+                    p.bias.in().compute_at(p.out, x).store_in(MemoryType::GPUShared);
+                    p.bias.in().gpu_threads(Var::implicit(0));
+                    p.out.persistent().warp_specialize().ping_pong();
+                },
+                s),
+            "ping_pong: the memory of the block has bias_im");
         Func plain("plain");
         plain(x, y) = x + y;
         plain.gpu_tile(x, y, xi, yi, 16, 16).warp_specialize();

@@ -55,7 +55,7 @@ constexpr const char *by_map =
     "                barrier_init(address_of(bar[0]))\n"
     "                barrier_expect(address_of(bar[0]), 32)\n"
     "                machine_op copy_tile(address_of(f[224]), address_of(bar[0]), "
-    "tensor_map(address_of(src[0]), 4, 1, 32, 8, 1, 128), 0, b*8):\n"
+    "tensor_map(address_of(src[0]), 4, 1, 32, 8, 1, 0, 128), 0, b*8):\n"
     "                    for i in [0, +8): f[224 + i] = src[b*8 + i]\n"
     "            gpu_barrier():int32\n"
     "            barrier_wait(address_of(bar[0]), 0)\n"
@@ -338,16 +338,19 @@ TEST_SUITE("kernels in the statement interpreter") {
                 with(with(by_map, "4, 1, 32, 8", "4, 1, 24, 8"), "f[224 + i] = src[b*8 + i]",
                      "f[224 + i] = select(b < 3, src[b*8 + i], 0)");
             CHECK(run(beyond, as_kernel)[31] == 0);
+            CHECK(is_reversed(
+                run(with(by_map, "1, 0, 128), 0, b*8)", "1, 4, 128), 0, b*8 + 4)"), as_kernel)));
         }
         const auto refused = [&](const char *before, const char *after, const char *why) {
             CHECK_THROWS_WITH_AS(run(with(by_map, before, after)), doctest::Contains(why),
                                  RuntimeError);
         };
         refused("src[0]), 4, 1", "src[0]), 2, 1", "its elements have 4 bytes, and not 2");
-        refused("32, 8, 1, 128", "32, 8, 2, 128", "its elements are 2 elements apart");
-        refused("1, 32, 8, 1", "2, 8, 4, 6, 8, 1, 1", "its rows are 24 bytes apart");
-        refused("32, 8, 1, 128", "32, 6, 1, 128", "a row of its boxes has 24 bytes");
-        refused("32, 8, 1, 128", "32, 64, 1, 128",
+        refused("32, 8, 1, 0, 128", "32, 8, 2, 0, 128", "its elements are 2 elements apart");
+        refused("32, 8, 1, 0, 128", "32, 6, 1, 0, 128", "a row of its boxes has 24 bytes");
+        refused("32, 8, 1, 0, 128", "32, 8, 1, -1, 128", "no shift of its rows");
+        refused("128), 0, b*8)", "128), 0, b*8 - 2)", "begins at element -2 of a row");
+        refused("32, 8, 1, 0, 128", "32, 64, 1, 0, 128",
                 "a row of its boxes has 256 bytes, and is "
                 "swizzled by 128");
         refused("128), 0, b*8)", "128), 0, b*8, 0)",
@@ -356,13 +359,13 @@ TEST_SUITE("kernels in the statement interpreter") {
     TEST_CASE("memory is swizzled as the allocation says for threads, and for boxes as the map") {
         for (const char *swizzle : {"32", "64", "128"}) {
             const std::string same = with(with(by_map, "swizzle 128", str("swizzle ", swizzle)),
-                                          "1, 128)", str("1, ", swizzle, ")"));
+                                          "0, 128)", str("0, ", swizzle, ")"));
             CHECK(is_reversed(run(same)));
             CHECK(is_reversed(run(same, true)));
         }
         for (const char *swizzle : {"0", "32", "64"}) {
             CAPTURE(swizzle);
-            CHECK_THROWS_AS(run(with(by_map, "1, 128)", str("1, ", swizzle, ")"))), RuntimeError);
+            CHECK_THROWS_AS(run(with(by_map, "0, 128)", str("0, ", swizzle, ")"))), RuntimeError);
             CHECK_THROWS_AS(run(with(by_map, "swizzle 128", str("swizzle ", swizzle))),
                             RuntimeError);
         }

@@ -98,10 +98,10 @@ constexpr const char *by_roles =
     "                    barrier_wait(address_of(empty[0]), (r + 1) % 2)\n"
     "                    barrier_expect(address_of(full[0]), 10240)\n"
     "                    machine_op copy_tile(address_of(sa[0]), address_of(full[0]), "
-    "tensor_map(address_of(a[0]), 2, 2, 64, 64, 64, 64, 64, 1, 128), 0, 0, 0):\n"
+    "tensor_map(address_of(a[0]), 2, 2, 64, 64, 64, 64, 64, 1, 0, 128), 0, 0, 0):\n"
     "                        for i in [0, +64): for k in [0, +64): sa[i*64 + k] = a[i*64 + k]\n"
     "                    machine_op copy_tile(address_of(sb[0]), address_of(full[0]), "
-    "tensor_map(address_of(b[0]), 2, 2, 64, 64, 64, 64, 16, 1, 128), 0, 0, 0):\n"
+    "tensor_map(address_of(b[0]), 2, 2, 64, 64, 64, 64, 16, 1, 0, 128), 0, 0, 0):\n"
     "                        for i in [0, +16): for k in [0, +64): sb[i*64 + k] = b[i*64 + k]\n";
 
 std::string with(std::string text, const std::string &before, const std::string &after) {
@@ -338,8 +338,8 @@ TEST_SUITE("tensor instructions") {
         seen(with(by_roles, "(full[0]), r % 2)", "(full[0]), (r + 1) % 2)"), "");
         seen(with(by_roles, "10240", "10250"), "bytes that a barrier expects and no copy brings");
         seen(with(by_roles, "(empty[0]), 4)", "(empty[0]), 5)"), "do not arrive");
-        seen(with(by_roles, "64, 16, 1, 128), 0, 0, 0)", "64, 16, 1, 64), 0, 0, 0)"), "");
-        seen(with(by_roles, "64, 16, 1, 128), 0, 0, 0)", "64, 16, 1, 128), 0, 0, 1)"),
+        seen(with(by_roles, "64, 16, 1, 0, 128), 0, 0, 0)", "64, 16, 1, 0, 64), 0, 0, 0)"), "");
+        seen(with(by_roles, "64, 16, 1, 0, 128), 0, 0, 0)", "64, 16, 1, 0, 128), 0, 0, 1)"),
              "brings other elements");
     }
     TEST_CASE("of wgmma give their sums to those who have waited") {

@@ -16,6 +16,18 @@ void add_one(const FakeLaunch &launch) {
 
 void nothing(const FakeLaunch &) {}
 
+// read(pointer, distance): two rows, as a tensor map has them.
+std::vector<int> rows_read;
+int row_of_read = 0;
+void read_rows(const FakeLaunch &launch) {
+    const uint64_t pointer = *static_cast<uint64_t *>(launch.args[0]),
+                   distance = *static_cast<uint64_t *>(launch.args[1]);
+    for (uint64_t y = 0; y < 2; y++)
+        for (int x = 0; x < row_of_read; x++)
+            rows_read.push_back(*static_cast<int *>(
+                FakeGpu::driver()->memory(pointer + distance * y + 4 * uint64_t(x))));
+}
+
 constexpr FakeKernel kernel_of_two_arguments{"add_one", 2, add_one};
 
 const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7, false};
@@ -201,13 +213,56 @@ TEST_SUITE("kernels of CUDA") {
                 ("a tensor map has 1 to 5 dimensions, and not " + std::to_string(rank)).c_str());
         }
         refused(3, {1, 64, 64, 1}, "a tensor map has elements of 1, 2, 4 or 8 bytes, and not 3");
-        refused(2, {2, 64, 8, 64, 64, 8, 2, 128},
+        refused(2, {2, 64, 8, 64, 64, 8, 2, 0, 128},
                 "a matrix whose elements are 2 elements apart cannot be copied in boxes: they have "
                 "to be dense");
-        refused(2, {2, 64, 8, 64, 64, 8, 1, 48},
+        refused(2, {2, 64, 8, 64, 64, 8, 1, 0, 48},
                 "a tensor map swizzles rows of 32, 64 or 128 bytes, and not of 48");
-        refused(2, {2, 64, 8, 64, 64, 8, 1, 128},
-                "the CUDA driver is too old: it has no tensor maps");
+        refused(2, {2, 64, 8, 64, 64, 8, 1, -1, 128},
+                "boxes of a matrix begin at places of its rows that are no multiples of 16 bytes "
+                "apart");
+        refused(
+            2, {2, 64, 8, 60, 64, 8, 1, 0, 128},
+            "a matrix of 64 x 8 elements of 2 bytes at 0, with 120 bytes from row to row, cannot "
+            "be copied in boxes of 64 x 8");
+        CHECK(gpu->calls("cuTensorMapEncodeTiled") == 0);
+    }
+    TEST_CASE("a tensor map of rows at no multiples of 16 bytes is of a copy") {
+        Kernels gpu;
+        gpu->add_kernel({"read", 2, read_rows});
+        const auto rows_of = [&](Picture &p, int32_t first, std::vector<int32_t> shape) {
+            alignas(64) uint64_t map[16];
+            const uint64_t at = p.buffer.device + uint64_t(4 * first);
+            CHECK(tessera_cuda_tensor_map(nullptr, map, reinterpret_cast<void *>(at), 4,
+                                          shape.data()) == 0);
+            rows_read.clear();
+            void *args[] = {&map[0], &map[1]};
+            row_of_read = shape[1];
+            CHECK(run("read", {1, 1, 1, 1, 1, 1, 0}, args) == 0);
+            CHECK(drain_gpu() == 0);
+        };
+        Picture p({{0, 30, 1, 0}});
+        CHECK(p.upload() == 0);
+        rows_of(p, 4, {2, 3, 2, 4, 3, 2, 1, 0, 0});
+        CHECK(rows_read == std::vector<int>{4, 5, 6, 8, 9, 10});
+        CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 0);
+        rows_of(p, 4, {2, 3, 2, 7, 3, 2, 1, 0, 0});
+        CHECK(rows_read == std::vector<int>{4, 5, 6, 11, 12, 13});
+        CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 1);
+        rows_of(p, 1, {2, 3, 2, 4, 3, 2, 1, 0, 0});  // where it begins
+        CHECK(rows_read == std::vector<int>{1, 2, 3, 5, 6, 7});
+        rows_of(p, 0, {3, 3, 1, 2, 5, 10, 3, 1, 2, 1, 0, 0});  // planes 10 apart
+        CHECK(rows_read == std::vector<int>{0, 1, 2, 10, 11, 12});
+        CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 4);
+        // Rows of both dimensions that follow one another without a gap are copied at once.
+        rows_of(p, 0, {3, 3, 1, 2, 5, 5, 3, 1, 2, 1, 0, 0});
+        CHECK(rows_read == std::vector<int>{0, 1, 2, 5, 6, 7});
+        CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 5);
+        // Coordinates that count from two elements before a row, which are zero.
+        rows_of(p, 4, {2, 3, 2, 4, 3, 2, 1, 2, 0});
+        CHECK(rows_read == std::vector<int>{0, 0, 4, 0, 0, 8});
+        CHECK(p.free() == 0);
+        CHECK(gpu.bytes_of_buffers() == 0);
     }
     TEST_CASE("what a device cannot launch is said with the figures and the limit") {
         Kernels gpu;

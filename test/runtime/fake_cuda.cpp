@@ -405,11 +405,32 @@ struct FakeCopy2D {
     size_t width, height;
 };
 
+int cuMemsetD8Async(Address at, unsigned char value, size_t bytes, CUstream_st *stream) {
+    return in_context("cuMemsetD8Async", [&](Fake &x) {
+        uint8_t *to = find(x.blocks, at, bytes);
+        if (!to) return 1;
+        stream_of(stream)->queue.push_back([=] { std::memset(to, value, bytes); });
+        return 0;
+    });
+}
 int cuMemcpy2DAsync_v2(const FakeCopy2D *c, CUstream_st *stream) {
     return in_context("cuMemcpy2DAsync_v2", [&](Fake &x) {
         Side src{c->src_kind == 1 ? c->src_host : nullptr, c->src_device, c->src_pitch};
         Side dst{c->dst_kind == 1 ? c->dst_host : nullptr, c->dst_device, c->dst_pitch};
         return copy(x, stream, src, dst, c->width, c->height);
+    });
+}
+// A map of the driver of tests says where the array is, and how many bytes its rows are apart.
+int cuTensorMapEncodeTiled(void *map, int, unsigned rank, void *address, const uint64_t *,
+                           const uint64_t *distances, const unsigned *, const unsigned *, int, int,
+                           int, int) {
+    return entry("cuTensorMapEncodeTiled", false, [&](Fake &) {
+        const auto is_odd = [](uint64_t n) { return n % 16 != 0; };
+        if (is_odd(Address(address)) || std::any_of(distances, distances + rank - 1, is_odd))
+            return 1;
+        const uint64_t words[] = {Address(address), rank > 1 ? distances[0] : 0};
+        std::memcpy(map, words, sizeof words);
+        return 0;
     });
 }
 int cuStreamSynchronize(CUstream_st *stream) {

@@ -361,7 +361,7 @@ Func gpu_clusters(bool scheduled) {
 // along a curve, and `gpu_resident_blocks(n)` how many
 // blocks a multiprocessor has to have room for, which limits the registers of a thread.
 // `warp_specialize()` has one warp of a kernel copy ahead what the others use on tensor cores;
-// `ping_pong()`, by which each half of these is to take every other tile, is refused so far.
+// `ping_pong()` has two groups of these take the tiles of a block in turns.
 Func persistent(bool scheduled) {
     Func f("f");
     f(x, y) = x + y;

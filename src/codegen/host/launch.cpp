@@ -101,7 +101,7 @@ Value *HostEmitter::host_gpu_processors(const IntrinsicCall &) {
 Value *HostEmitter::host_tensor_map(const IntrinsicCall &c) {
     constexpr uint64_t bytes = 128, aligned_to = 64;
     Value *map = stack_slot(b.getInt8Ty(), bytes, aligned_to);
-    const size_t end_of_shape = 2 + 3 * size_t(*as_const_int(c.args[2])) + 2;
+    const size_t end_of_shape = 2 + 3 * size_t(*as_const_int(c.args[2])) + 3;
     auto *shape_type = llvm::ArrayType::get(b.getInt32Ty(), end_of_shape - 2);
     auto *shape = stack_slot(shape_type, 1, 16);
     for (size_t i = 2; i < end_of_shape; i++) {

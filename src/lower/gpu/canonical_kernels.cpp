@@ -27,13 +27,13 @@ bool is_collective(const Stmt &s) {
            c->op == Intrinsic::tensor_wait;
 }
 
-// Statements in which blocks of a cluster, or whole warps of a block, meet or
+// Statements in which blocks of a cluster, or whole warps of a block, meet, wait or
 // arrive somewhere, or in which threads have roles.
 bool has_meetings(const Stmt &s) {
     bool any = false;
     for_each_node(s, [&](const IntrinsicCall &c) {
         any |= c.op == Intrinsic::gpu_cluster_barrier || c.op == Intrinsic::barrier_arrive ||
-               c.op == Intrinsic::gpu_is_producer;
+               c.op == Intrinsic::barrier_wait || c.op == Intrinsic::gpu_is_producer;
     });
     return any;
 }

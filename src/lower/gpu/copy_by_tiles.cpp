@@ -33,6 +33,33 @@ void least_of(const Expr &e, int64_t added, std::vector<Expr> &all) {
     all.push_back(simplify(e + int32_t(added)));
 }
 
+// What a value may be, as far as minima and maxima, and a number that is added to them, say.
+std::vector<Expr> possible_values(const Expr &e) {
+    const auto both = [](const auto &m) {
+        std::vector<Expr> all = possible_values(m.a);
+        for (const Expr &other : possible_values(m.b)) all.push_back(other);
+        return all;
+    };
+    const auto with = [](const Expr &varied, const auto &combine) {
+        std::vector<Expr> all = possible_values(varied);
+        for (Expr &each : all) each = combine(each);
+        return all;
+    };
+    if (const auto *m = e.as<Min>()) return both(*m);
+    if (const auto *m = e.as<Max>()) return both(*m);
+    if (const auto *sum = e.as<Add>()) {
+        if (possible_values(sum->a).size() > 1)
+            return with(sum->a, [&](const Expr &v) { return v + sum->b; });
+        if (possible_values(sum->b).size() > 1)
+            return with(sum->b, [&](const Expr &v) { return sum->a + v; });
+    }
+    if (const auto *difference = e.as<Sub>()) {
+        if (possible_values(difference->a).size() > 1)
+            return with(difference->a, [&](const Expr &v) { return v - difference->b; });
+    }
+    return {e};
+}
+
 // A coordinate that is clamped: max(min(at, last), first); undefined: it is not, on that side.
 struct Clamped {
     Expr at, first = {}, last = {};
@@ -192,12 +219,34 @@ bool StagedCopy::is_misaligned() const {
     return false;
 }
 
-bool StagedCopy::is_by_tiles(const std::unordered_set<Symbol> &of_kernel) const {
+// Returns by how many elements a row is to begin later, so that boxes begin at multiples of 16
+// bytes of it, where the machine alone copies from; negative, when it runs: no number does for all.
+// Undefined: that depends on the box.
+Expr StagedCopy::shift_of_rows(const TiledDimension &along_rows,
+                               const KernelNames &of_kernel) const {
+    const int32_t step = bytes_of_step / ring.types[0].bytes();
+    const Expr begin = begin_of(along_rows);
+    Expr shift;
+    for (const Expr &first :
+         possible_values(simplify(substitute(of_kernel.lets, along_rows.first)))) {
+        const Expr phase = simplify(first % step);
+        if (uses_any(phase, of_kernel.names)) return {};
+        const Expr wanted = simplify((begin - phase) % step);
+        shift = !shift.defined() ? wanted : simplify(select(shift == wanted, shift, -1));
+    }
+    return shift;
+}
+
+bool StagedCopy::is_by_tiles(const KernelNames &of_kernel) const {
     if (!source.defined()) return false;
     const size_t rank = source.as<Call>()->args.size();
     const bool fits =
         rank >= 2 && rank <= most_rank && extents[0] * ring.types[0].bytes() % most_swizzle == 0;
-    return fits && !is_misaligned() && !tiled_dimensions(of_kernel).empty();
+    if (!fits || is_misaligned()) return false;
+    const std::vector<TiledDimension> dimensions = tiled_dimensions(of_kernel.names);
+    if (dimensions.empty()) return false;
+    const Expr shift = shift_of_rows(dimensions[0], of_kernel);
+    return shift.defined() && as_const_int(shift).value_or(0) == 0;
 }
 
 // The outermost dimension with more than one element has the parts: the first one in panels.
@@ -220,64 +269,64 @@ bool StagedCopy::depends_on(Symbol loop, const Substitution &lets) const {
     return depends(value) || depends(slot) || std::ranges::any_of(limits, depends);
 }
 
+// Returns what a dimension of the buffer that is copied from has.
+Expr StagedCopy::property(BufferField field, size_t d) const {
+    const auto &c = *source.as<Call>();
+    if (c.call_kind == CallKind::Image)
+        return BufferProperty::make(c.callee, field, int(d), c.referent);
+    const Region &bounds = storage.at(c.callee)->bounds;
+    if (field == BufferField::Min) return bounds[d].min;
+    if (field == BufferField::Extent) return bounds[d].extent;
+    Expr stride = 1;
+    for (size_t i = 0; i < d; i++) stride = i == 0 ? bounds[i].extent : stride * bounds[i].extent;
+    return stride;
+}
+
+// Returns where the map begins in a dimension.
+Expr StagedCopy::begin_of(const TiledDimension &d) const {
+    return d.begin.defined() ? d.begin : property(BufferField::Min, d.of_source);
+}
+
 // Returns the map of the buffer that is copied from: where it is, and how it lies in memory.
 // `box_extents`: what is copied at once, where a dimension of the box runs along one of it.
 Expr StagedCopy::map(const std::vector<TiledDimension> &dimensions,
-                     const std::vector<int32_t> &box_extents) const {
+                     const std::vector<int32_t> &box_extents, const Expr &shift) const {
     const auto &c = *source.as<Call>();
-    std::vector<Expr> min, extents_of_source, strides_of_source;
-    const auto property = [&](BufferField field, size_t d) {
-        return BufferProperty::make(c.callee, field, int(d), c.referent);
-    };
-    if (c.call_kind == CallKind::Image) {
-        for (size_t d = 0; d < dimensions.size(); d++) {
-            min.push_back(property(BufferField::Min, d));
-            extents_of_source.push_back(property(BufferField::Extent, d));
-            strides_of_source.push_back(property(BufferField::Stride, d));
-        }
-    } else {
-        for (const Range &r : storage.at(c.callee)->bounds) {
-            const bool is_first = min.empty();
-            strides_of_source.push_back(is_first ? Expr(1)
-                                        : min.size() == 1
-                                            ? extents_of_source.back()
-                                            : strides_of_source.back() * extents_of_source.back());
-            min.push_back(r.min);
-            extents_of_source.push_back(r.extent);
-        }
-    }
+    std::vector<Expr> min;
+    for (size_t d = 0; d < dimensions.size(); d++) min.push_back(property(BufferField::Min, d));
     std::vector<Expr> extents_of_all, strides, box;
     for (const TiledDimension &d : dimensions) {
         const size_t i = d.of_source;
         box.push_back(box.empty() ? of_panel : d.d ? box_extents[*d.d] : 1);
-        if (i > 0) strides.push_back(strides_of_source[i]);
-        Expr end = min[i] + extents_of_source[i];
+        const Expr extent = property(BufferField::Extent, i);
+        if (i > 0) strides.push_back(property(BufferField::Stride, i));
+        Expr end = min[i] + extent;
         if (d.last.defined()) end = d.last + 1;
         if (d.end.defined()) end = ir::min(end, d.end);
-        if (d.begin.defined()) min[i] = d.begin;
+        min[i] = begin_of(d);
         const bool is_part = d.begin.defined() || d.last.defined() || d.end.defined();
-        extents_of_all.push_back(is_part ? simplify(end - min[i]) : extents_of_source[i]);
+        extents_of_all.push_back(is_part ? simplify(end - min[i]) : extent);
     }
     const Expr at = call(Handle(), Intrinsic::address_of, {c.with<&Call::args>(min)});
     std::vector<Expr> operands = {at, ring.types[0].bytes(), int32_t(dimensions.size())};
     for (const auto *list : {&extents_of_all, &strides, &box})
         operands.insert(operands.end(), list->begin(), list->end());
-    operands.push_back(strides_of_source[0]);
+    operands.push_back(property(BufferField::Stride, 0));
+    operands.push_back(shift);
     operands.push_back(layout.defined() ? int32_t(layout.outputs[0].swizzle) : 0);
     return call(Handle(), Intrinsic::tensor_map, operands);
 }
 
-Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> &of_kernel,
+Stmt StagedCopy::by_tiles(const Expr &barrier, const KernelNames &of_kernel,
                           const SharedCopy &shared) const {
-    const std::vector<TiledDimension> dimensions = tiled_dimensions(of_kernel);
+    const std::vector<TiledDimension> dimensions = tiled_dimensions(of_kernel.names);
+    const Expr shift = shift_of_rows(dimensions[0], of_kernel);
     const size_t in_parts = dimension_of_parts(shared.parts);
     std::vector<int32_t> lengths = extents;  // of what this block copies
     lengths[in_parts] /= int32_t(shared.parts);
     std::vector<Expr> begin(extents.size(), 0);
     if (shared.parts > 1) begin[in_parts] = shared.part * lengths[in_parts];
-    const Expr tensor_map = map(dimensions, lengths);
-    const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
-    const std::vector<Expr> &min = sample.as<Call>()->args;
+    const Expr tensor_map = map(dimensions, lengths, shift);
     const Symbol panel = Symbol::fresh("panel");
     begin[0] = simplify(begin[0] + int32_variable(panel) * of_panel);
     std::vector<Symbol> names;
@@ -299,7 +348,8 @@ Stmt StagedCopy::by_tiles(const Expr &barrier, const std::unordered_set<Symbol> 
     std::vector<Expr> operands = {to, barrier, tensor_map,
                                   shared.parts > 1 ? shared.blocks : Expr(0)};
     for (const TiledDimension &d : dimensions) {
-        operands.push_back(simplify((d.d ? d.first + begin[*d.d] : d.first) - min[d.of_source]));
+        const Expr at_begin = (d.d ? d.first + begin[*d.d] : d.first) - begin_of(d);
+        operands.push_back(simplify(&d == &dimensions[0] ? at_begin + shift : at_begin));
     }
     const Stmt s = MachineOp::make(MachineOpKind::copy_tile, std::move(operands), box);
     return around(

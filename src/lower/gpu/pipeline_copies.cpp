@@ -157,9 +157,6 @@ private:
     const Symbol func;
 };
 
-// In some orders of tiles groups of consumers read what the other one has copies of.
-constexpr bool are_turns_right = false;
-
 class PipelineCopies final : public Mutator {
     Stmt visit(const Realize &r) override {
         storage[r.func] = &r;
@@ -297,9 +294,6 @@ class PipelineCopies final : public Mutator {
                              ", whose copies are made ahead, is run only where a condition holds "
                              "that may differ between iterations of a loop around"));
         if (!roles.ping_pong) return pipeline.by_roles(barriers);
-        if (!are_turns_right)
-            refuse_ping_pong("it is not supported yet; leave it out, and all consumers work on one "
-                             "tile");
         if (!barriers.empty())
             refuse_ping_pong("the kernel has several loops whose copies are made ahead");
         const For &of_turns = *serial_loops.front();

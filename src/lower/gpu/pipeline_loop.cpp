@@ -350,8 +350,7 @@ Stmt PipelineLoop::boxes(const Expr &full, const std::vector<StagedCopy> &copies
     std::vector<Stmt> all;
     int64_t bytes = 0;
     for (size_t i = 0; i < copies.size(); i++) {
-        all.push_back(
-            copies[i].by_tiles(full, place.names, shared.empty() ? SharedCopy() : shared[i]));
+        all.push_back(copies[i].by_tiles(full, names(), shared.empty() ? SharedCopy() : shared[i]));
         bytes += copies[i].bytes();
     }
     return Block::make(evaluate(Intrinsic::barrier_expect, {full, Expr(int32_t(bytes))}),
@@ -434,7 +433,7 @@ Stmt PipelineLoop::operator()() const {
     std::vector<StagedCopy> of_threads, of_machine;
     for (const LoopParts::Copy &c : parts.copies) {
         StagedCopy copy = copy_of(c, {});
-        const bool is_of_machine = is_for_wgmma && copy.is_by_tiles(place.names);
+        const bool is_of_machine = is_for_wgmma && copy.is_by_tiles(names());
         (is_of_machine ? of_machine : of_threads).push_back(std::move(copy));
     }
     if (!is_for_wgmma) return by_threads(of_threads);
@@ -527,7 +526,7 @@ Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
     std::vector<StagedCopy> of_machine;
     for (const LoopParts::Copy &c : parts.copies) {
         of_machine.push_back(copy_of(c, n));
-        if (!of_machine.back().is_by_tiles(place.names))
+        if (!of_machine.back().is_by_tiles(names()))
             refuse_role("threads copy it, since it is no box that the machine copies");
     }
     Expr blocks;

@@ -118,6 +118,7 @@ private:
     std::vector<SharedCopy> shared_copies(const std::vector<StagedCopy> &copies,
                                           RoleBarriers &barriers, ir::Expr &all_blocks) const;
     bool runs_in_step() const;
+    KernelNames names() const { return {place.names, place.lets}; }
 
     const ir::For &loop;
     const LoopParts parts;

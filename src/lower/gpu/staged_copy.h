@@ -17,6 +17,12 @@ using ThreadLoops = std::vector<const ir::For *>;
 // Returns the loops of the first nest in a statement. CompileError if there is none.
 ThreadLoops threads_of(const ir::Stmt &s);
 
+// The names that a kernel binds, and the values of its lets.
+struct KernelNames {
+    const std::unordered_set<Symbol> &names;
+    const ir::Substitution &lets;
+};
+
 // Says which blocks of a cluster make a copy together: each of them one of the parts, for all.
 struct SharedCopy {
     int64_t parts = 1;
@@ -45,13 +51,12 @@ public:
     // Each thread copies 16 bytes at a time, asynchronously if they are neighbours in a buffer; if
     // they are not known to be, 8 or 4. Each computes 16 bytes at a time otherwise.
     ir::Stmt by_threads(const ThreadLoops &threads) const;
-    // Returns true if the machine can copy it: by boxes of what is copied. `of_kernel`: the names
-    // that are bound within the kernel.
-    bool is_by_tiles(const std::unordered_set<Symbol> &of_kernel) const;
+    // Returns true if the machine can copy it: by boxes of what is copied.
+    bool is_by_tiles(const KernelNames &of_kernel) const;
     // Returns true if blocks of a cluster can copy so many parts of one size.
     bool has_parts(int64_t parts) const;
     // The machine copies a panel at a time; the barrier counts.
-    ir::Stmt by_tiles(const ir::Expr &barrier, const std::unordered_set<Symbol> &of_kernel,
+    ir::Stmt by_tiles(const ir::Expr &barrier, const KernelNames &of_kernel,
                       const SharedCopy &shared = {}) const;
     // Returns true if what is copied, or where to, follows from one of these names: those of loops,
     // or of lets around with what `lets` has for them.
@@ -89,8 +94,11 @@ private:
     bool find_end(TiledDimension &dimension, const std::unordered_set<Symbol> &of_kernel) const;
     bool is_misaligned() const;
     size_t dimension_of_parts(int64_t parts) const;
+    ir::Expr property(BufferField field, size_t d) const;
+    ir::Expr begin_of(const TiledDimension &d) const;
+    ir::Expr shift_of_rows(const TiledDimension &along_rows, const KernelNames &of_kernel) const;
     ir::Expr map(const std::vector<TiledDimension> &dimensions,
-                 const std::vector<int32_t> &box_extents) const;
+                 const std::vector<int32_t> &box_extents, const ir::Expr &shift) const;
     ir::Stmt around(const ir::Stmt &s) const;
     [[noreturn]] void refuse(const std::string &why) const;
 

@@ -41,7 +41,7 @@ std::unordered_set<Symbol> names_in(const Stmt &s) {
 bool is_by_tiles(const Ring &written) {
     const Stmt s = written.stmt();
     const Realize &ring = *s.as<Realize>();
-    return StagedCopy(ring, ring.body, {}).is_by_tiles(names_in(s));
+    return StagedCopy(ring, ring.body, {}).is_by_tiles({names_in(s), {}});
 }
 
 std::string by_tiles(const Ring &written) {
@@ -49,7 +49,7 @@ std::string by_tiles(const Ring &written) {
     const Realize &ring = *s.as<Realize>();
     return to_string(
         StagedCopy(ring, ring.body, {})
-            .by_tiles(Variable::make(Handle(), Symbol::fresh("barrier")), names_in(s)));
+            .by_tiles(Variable::make(Handle(), Symbol::fresh("barrier")), {names_in(s), {}}));
 }
 
 bool has(const std::string &text, const std::string &part) {
@@ -96,8 +96,9 @@ TEST_SUITE("copies ahead") {
                   "vectorized for x in [0, +8) partition Never:");
         CHECK(text.find("if ") == std::string::npos);
         CHECK(is_by_tiles({}));
-        has(by_tiles({}), "tensor_map(address_of(image a(a.min[0], a.min[1]):float16), 2, 2, "
-                          "a.extent[0], a.extent[1], a.stride[1], 64, 8, a.stride[0], 0)");
+        has(by_tiles({}),
+            "tensor_map(address_of(image a(a.min[0], a.min[1]):float16), 2, 2, "
+            "a.extent[0], a.extent[1], a.stride[1], 64, 8, a.stride[0], a.min[0] % 8, 0)");
     }
     TEST_CASE("what is beyond the end of a sum is zero") {
         const Ring ring{.loops = "for y in [0, +8): for x in [k*64, +min(n, k*64 + 64) - k*64):"};
@@ -176,7 +177,7 @@ TEST_SUITE("copies ahead") {
     TEST_CASE("further dimensions of what is copied have one coordinate each") {
         const Ring batch{.copy = "s(x - k*64, y, k % 3) = image a(x, b, y, c):float16"};
         CHECK(is_by_tiles(batch));
-        has(by_tiles(batch), "a.stride[3], 64, 1, 8, 1, a.stride[0], 0)");
+        has(by_tiles(batch), "a.stride[3], 64, 1, 8, 1, a.stride[0], a.min[0] % 8, 0)");
     }
     TEST_CASE("storage in another order, threads within, and several assignments are refused") {
         says({.storage = "order 0 align 72, 1, 2 copies 3 over [0, +64], [0, +8], [0, +3]"},
