@@ -4,6 +4,7 @@
 #include "autoscheduler/report.h"
 #include "autoscheduler/space/gpu_rules.h"
 #include "autoscheduler/tuning_problem.h"
+#include "lang/unscheduled.h"
 #include "program/print_schedule.h"
 #include <algorithm>
 #include <iostream>
@@ -179,6 +180,7 @@ void register_autoschedulers() {
         Pipeline::add_autoscheduler(name, schedule_for_halide);
     }
     Pipeline::set_default_autoscheduler_name("tessera");
+    detail::set_schedule_finder(schedule_for_run);
 }
 
 }  // namespace tessera::autoscheduler

@@ -132,6 +132,8 @@ struct ImageNode {
     bool is_constant = false;    // it is such a Buffer
     std::vector<int> consumers;  // stages
     Box box;                     // as estimated, else what is read of it
+    // Elements from one value to the next, per dimension, if that is promised.
+    std::vector<std::optional<int64_t>> strides = {};
 };
 
 // An algorithm as a graph of stages that read functions, with numbers for all sizes.

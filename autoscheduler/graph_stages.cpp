@@ -379,9 +379,16 @@ private:
             // If nobody has estimated an extent, it is what is read: require_regions() finds that.
             node.box.push_back(extent ? Span{min.value_or(0), min.value_or(0) + *extent - 1}
                                       : Span{0, -1});
+            node.strides.push_back(p ? stride_of(*p, size_t(d)) : std::nullopt);
         }
         graph.images.push_back(std::move(node));
         return place->second;
+    }
+
+    static std::optional<int64_t> stride_of(const Parameter &p, size_t d) {
+        if (p.embedded && p.buffer) return p.buffer->dim[d].stride;
+        if (d >= p.constraints.size() || !p.constraints[d].stride.defined()) return std::nullopt;
+        return ir::as_const_int(p.constraints[d].stride);
     }
 
     Access read_by_extern(const FunctionRef &f) {

@@ -3,14 +3,18 @@
 // whose sum runs over taps and input channels.
 #pragma once
 
-#include "gemm/tensor_tiles.h"
+#include "autoscheduler/cost/tensor_tiles.h"
 
 #include <algorithm>
 #include <tessera.h>
-#include <tuple>
 #include <vector>
 
 namespace tessera::apps {
+
+using autoscheduler::possible_places;
+using autoscheduler::TensorMachine;
+using autoscheduler::TensorShape;
+using autoscheduler::TensorTiles;
 
 struct TensorConvShape {
     int images, channels, height, width;  // of the input
@@ -34,37 +38,17 @@ struct TensorConvTiles {
 inline std::vector<TensorConvTiles> possible_tiles(const TensorConvShape &s, int operand_bytes = 2,
                                                    const TensorMachine &machine = {}) {
     const int step = 128 / operand_bytes;
+    TensorShape product;
+    product.columns = s.filters;
+    product.depth = s.has_few_channels()
+                        ? s.depth()
+                        : (s.channels + step - 1) / step * step * s.rows * s.columns;
+    product.operand_bytes = operand_bytes;
+    product.slice_units = s.channels % step == 0 ? s.channels / step : 1;
     std::vector<TensorConvTiles> all;
-    for (int rows : {64, 128, 256}) {
-        for (int q = 1; q <= rows; q *= 2) {
-            for (int p = 1; q * p <= rows; p *= 2) {
-                const int images = rows / q / p;
-                if (q >= 2 * s.q() || p >= 2 * s.p() || images >= 2 * s.images) continue;
-                // What is computed beyond the image's ends counts as well.
-                const auto tiles = [](int of, int by) { return (of + by - 1) / by; };
-                TensorShape product;
-                product.rows = rows * tiles(s.q(), q) * tiles(s.p(), p) * tiles(s.images, images);
-                product.columns = s.filters;
-                product.depth = s.has_few_channels()
-                                    ? s.depth()
-                                    : tiles(s.channels, step) * step * s.rows * s.columns;
-                product.operand_bytes = operand_bytes;
-                product.slice_units = s.channels % step == 0 ? s.channels / step : 1;
-                for (const TensorTiles &t : possible_tiles(product, machine))
-                    if (t.rows == rows) all.push_back({q, p, images, t});
-            }
-        }
-    }
-    // Tiles that take as long are tried in this order: those that compute less beyond the ends, and
-    // then those of few images, whose taps share more of what is loaded.
-    const auto order = [&](const TensorConvTiles &t) {
-        const int tiles = ((s.q() + t.q - 1) / t.q) * ((s.p() + t.p - 1) / t.p) *
-                          ((s.images + t.images - 1) / t.images);
-        return std::tuple(t.of_product.cycles, tiles * t.of_product.rows, t.images);
-    };
-    std::stable_sort(
-        all.begin(), all.end(),
-        [&](const TensorConvTiles &a, const TensorConvTiles &b) { return order(a) < order(b); });
+    for (const auto &[sizes, tiles] :
+         possible_places({s.q(), s.p(), s.images}, product, true, machine))
+        all.push_back({sizes[0], sizes[1], sizes[2], tiles});
     return all;
 }
 

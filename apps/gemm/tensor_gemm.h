@@ -1,13 +1,20 @@
 // Products of matrices on tensor cores: any sizes, both layouts of each operand, batches.
 #pragma once
 
-#include "gemm/tensor_tiles.h"
+#include "autoscheduler/cost/tensor_tiles.h"
 
 #include <string>
 #include <tessera.h>
 #include <vector>
 
 namespace tessera::apps {
+
+using autoscheduler::choose_mma_tiles;
+using autoscheduler::choose_tiles;
+using autoscheduler::possible_tiles;
+using autoscheduler::TensorMachine;
+using autoscheduler::TensorShape;
+using autoscheduler::TensorTiles;
 
 // The last tile of a row of tiles begins earlier, if it is cut, so that it is whole: then threads
 // store 16 bytes at a time. Rows of the result are guarded one by one, and so is what is smaller

@@ -3,8 +3,10 @@
 #include "autoscheduler/mutate.h"
 #include "autoscheduler/plan.h"
 #include "autoscheduler/space/gpu_histograms.h"
+#include "autoscheduler/space/gpu_products.h"
 #include "autoscheduler/space/gpu_rows.h"
 #include "autoscheduler/space/gpu_shares.h"
+#include "autoscheduler/space/gpu_tensor_products.h"
 #include <algorithm>
 #include <set>
 
@@ -256,6 +258,35 @@ std::shared_ptr<const Graph> not_owned(const Graph &graph) {
     return {std::shared_ptr<const Graph>(), &graph};
 }
 
+// The rules for one kind of kernel, in their order, and whether they are for products.
+struct Rule {
+    GpuStructure (*apply)(const Graph &, const GpuMachine &);
+    bool is_for_products = false;
+};
+constexpr Rule rules[] = {{histograms_in_blocks},
+                          {partial_results_on_blocks},
+                          {rows_by_warps},
+                          {readers_of_products, true},
+                          {products_by_tensor_cores, true},
+                          {products_in_blocks, true},
+                          {copies_of_sums}};
+
+std::optional<GpuRulesResult> with_rules(const Workload &workload, const GpuMachine &machine,
+                                         bool has_products, Attempts &attempts) {
+    try {
+        Structured structured = {{}, not_owned(workload.graph())};
+        for (const Rule &rule : rules) {
+            if (rule.is_for_products && !has_products) continue;
+            structured.apply(rule.apply, workload.algorithm(), machine);
+        }
+        if (structured.structure.is_empty()) return {};
+        return attempts(*structured.graph, structured.structure.rule);
+    } catch (const CompileError &e) {
+        attempts.why = e.what();
+        return {};
+    }
+}
+
 }  // namespace
 
 GpuPlan places_by_estimate(const Graph &graph, const GpuMachine &machine) {
@@ -265,16 +296,9 @@ GpuPlan places_by_estimate(const Graph &graph, const GpuMachine &machine) {
 GpuRulesResult schedule_for_gpu(const Workload &workload, const GpuMachine &machine) {
     const Graph &graph = workload.graph();
     Attempts attempts(workload, machine);
-    try {
-        Structured structured = {{}, not_owned(graph)};
-        for (auto *rule :
-             {histograms_in_blocks, partial_results_on_blocks, rows_by_warps, copies_of_sums})
-            structured.apply(rule, workload.algorithm(), machine);
-        if (!structured.structure.is_empty()) {
-            if (auto found = attempts(*structured.graph, structured.structure.rule)) return *found;
-        }
-    } catch (const CompileError &e) {
-        attempts.why = e.what();
+    // What reads rows by warps may be no operand of a product in the same loops.
+    for (bool has_products : {true, false}) {
+        if (auto found = with_rules(workload, machine, has_products, attempts)) return *found;
     }
     if (auto found = attempts(graph, "")) return *found;
     if (auto found = attempts.plain(graph)) return *found;
@@ -282,6 +306,16 @@ GpuRulesResult schedule_for_gpu(const Workload &workload, const GpuMachine &mach
     const std::string refusal = workload.why_refused(on_host);
     if (!refusal.empty()) throw CompileError(refusal);
     return {on_host, "on the CPU", 0, attempts.why, true};
+}
+
+std::optional<program::Schedule> schedule_for_run(const program::Program &program,
+                                                  const Target &target) {
+    const program::Algorithm algorithm(program.outputs);
+    const Graph graph(algorithm, program::schedule_of(program.outputs));
+    const Workload workload(program, algorithm, graph, target);
+    const GpuRulesResult found = schedule_for_gpu(workload, GpuMachine::usual(target));
+    if (found.is_on_cpu) throw CompileError(found.refusal);
+    return found.schedule;
 }
 
 }  // namespace tessera::autoscheduler

@@ -2,6 +2,7 @@
 #include "autoscheduler/machine/gpu.h"
 #include "autoscheduler/space/gpu_plan.h"
 #include "autoscheduler/workload.h"
+#include <optional>
 
 namespace tessera::autoscheduler {
 
@@ -17,6 +18,11 @@ struct GpuRulesResult {
 // time. It is legal: what the compiler refuses is made simpler until it does not. What no rule is
 // for has a kernel for each of its stages.
 GpuRulesResult schedule_for_gpu(const Workload &workload, const GpuMachine &machine);
+
+// The same for a program that has no schedule of its own and is compiled to run at once.
+// CompileError if no kernels are legal.
+std::optional<program::Schedule> schedule_for_run(const program::Program &program,
+                                                  const Target &target);
 
 // Decides where functions are computed: climbs from much at the root by the estimated time.
 GpuPlan places_by_estimate(const Graph &graph, const GpuMachine &machine);

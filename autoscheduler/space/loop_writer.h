@@ -17,8 +17,13 @@ public:
                std::set<std::string> taken)
         : function(function), number(stage), steps(steps), taken(std::move(taken)) {}
 
+    // The directives from here on are those of the stage's first specialization.
+    void begin_specialization(const ir::Expr &condition) {
+        add(program::SpecializeDirective{condition});
+        path = {0};
+    }
     template<typename Directive> void add(Directive directive) {
-        steps.push_back({function, program::StageStep{number, {}, {std::move(directive), {}}}});
+        steps.push_back({function, program::StageStep{number, path, {std::move(directive), {}}}});
     }
     // Splits the loop; returns the outer one and the inner one.
     std::pair<Symbol, Symbol> split(Symbol loop, int64_t factor, TailStrategy tail,
@@ -42,6 +47,7 @@ public:
 private:
     const Symbol function;
     const int number;
+    std::vector<size_t> path;
     std::vector<program::Step> &steps;
     std::set<std::string> taken;
 };

@@ -2,6 +2,7 @@
 #include "lang/image_param.h"
 #include "lang/jit_externs.h"
 #include "lang/pipeline_contents.h"
+#include "lang/unscheduled.h"
 #include "program/environment.h"
 #include <algorithm>
 
@@ -116,6 +117,9 @@ PipelineContents::CompiledRef PipelineContents::compile_now(const Target &target
     }
     program::Program complete = program;
     complete.compiled_externs = detail::parameters_of_externs(externs, env);
+    // Only what is compiled has the schedule: the pipeline stays as it is.
+    const auto by_rules = detail::scheduled_for_gpu(complete, target);
+    if (by_rules) complete.outputs = by_rules->outputs();
     now->code = driver::compile(complete, target, detail::compile_externs(externs, target));
     program::ProgramCopy copy = program::copy_reachable(complete);
     now->parameters = program::find_parameters(copy.program, copy.environment);

@@ -105,7 +105,8 @@ bool has_tensor_instructions(const Stmt &s) {
 // loops, of which those of one iteration count as well.
 Stmt simplify_kernels(const Stmt &s, const Context &context) {
     if (!context.target.has_gpu_feature()) return s;
-    return has_tensor_instructions(s) ? SimplifyBounds()(s) : algebra::simplify(s);
+    if (has_tensor_instructions(s)) return SimplifyBounds()(s);
+    return constant_extents_of_copies_ahead(algebra::simplify(s));
 }
 
 Stmt share_subexpressions(const Stmt &s, const Context &) {

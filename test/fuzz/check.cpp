@@ -423,6 +423,7 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         doing = "input bounds";
         const bool for_gpu = is_for_gpu(plan);
         Target target = get_jit_target_from_environment();
+        if (for_gpu && with_auto_schedules) target = target_of_kernels(plan);
         if (for_gpu) target.set_feature(Target::CUDA);
         Target asked = target;  // which regions are needed, of no GPU
         if (for_gpu) asked.set_feature(Target::Interpret);

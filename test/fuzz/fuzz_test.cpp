@@ -69,6 +69,11 @@ TEST_SUITE("fuzz") {
         check_random_plans(25);
         check_auto_schedules(false);
     }
+    TEST_CASE("and so they do with kernels by the autoscheduler's rules") {
+        check_auto_schedules(true);
+        check_random_plans(25, first_gpu_seed);
+        check_auto_schedules(false);
+    }
     TEST_CASE("and so they do with kernels, which the oracle runs") {
         check_random_plans(60, first_gpu_seed);
     }

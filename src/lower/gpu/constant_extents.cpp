@@ -12,6 +12,11 @@ namespace {
 using namespace ir;
 
 class ConstantExtents final : public Mutator {
+public:
+    // `only_ahead`: of what is computed ahead alone.
+    explicit ConstantExtents(bool only_ahead) : only_ahead(only_ahead) {}
+
+private:
     Stmt visit(const LetStmt &let) override {
         Stmt body = scope.within(let, [&] { return (*this)(let.body); });
         return let.with<&LetStmt::body>(body);
@@ -32,7 +37,8 @@ class ConstantExtents final : public Mutator {
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Realize &realize) override {
         Stmt body = (*this)(realize.body);
-        if (blocks == 0) return realize.with<&Realize::body>(body);
+        if (blocks == 0 || (only_ahead && !realize.storage.is_async))
+            return realize.with<&Realize::body>(body);
         Region bounds = realize.bounds;
         for (size_t d = 0; d < bounds.size(); d++) {
             if (!has_promised_bound(realize, int(d))) bounds[d].extent = most_of(bounds[d].extent);
@@ -54,6 +60,7 @@ class ConstantExtents final : public Mutator {
         return make_const(extent.type(), std::max<int64_t>(*bound, 0));
     }
 
+    const bool only_ahead;
     LetScope scope;
     int blocks = 0;
 };
@@ -61,7 +68,9 @@ class ConstantExtents final : public Mutator {
 }  // namespace
 
 Stmt constant_extents_in_kernels(const Stmt &s, const Context &context) {
-    return context.target.has_gpu_feature() ? ConstantExtents()(s) : s;
+    return context.target.has_gpu_feature() ? ConstantExtents(false)(s) : s;
 }
+
+Stmt constant_extents_of_copies_ahead(const Stmt &s) { return ConstantExtents(true)(s); }
 
 }  // namespace tessera::lower

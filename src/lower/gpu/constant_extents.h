@@ -10,4 +10,8 @@ namespace tessera::lower {
 //     realize f([0, +min(n - x*4, 6)])      ->      realize f([0, +6])
 ir::Stmt constant_extents_in_kernels(const ir::Stmt &s, const Context &context);
 
+// The same of what is computed ahead (async) alone: how large a slot of a ring buffer is has to be
+// known before the copies are begun.
+ir::Stmt constant_extents_of_copies_ahead(const ir::Stmt &s);
+
 }  // namespace tessera::lower

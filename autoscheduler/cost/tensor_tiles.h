@@ -1,16 +1,18 @@
 // Chooses the tiles of a product of matrices on tensor cores, for a GPU of compute capability 9.0:
 // from the sizes, by what a multiprocessor multiplies, loads and holds. There is no list of
-// problems: all shapes go through the same model.
+// problems: all shapes go through the same model. The rules for GPUs use it, and the apps'
+// schedules by hand.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-namespace tessera::apps {
+namespace tessera::autoscheduler {
 
 // Describes one GPU. Rates are of a multiprocessor in a cycle. Those that no data sheet has were
 // fitted to 500 kernels that an H200 had run (bench/gpu/bench_gemm --candidates): that was off by
@@ -62,7 +64,7 @@ struct TensorTiles {
     double cycles = 0;  // that are expected of a multiprocessor for all of its tiles
 };
 
-namespace detail {
+namespace tensor_model {
 
 inline int64_t divided_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -122,7 +124,7 @@ inline double estimate(const TensorTiles &t, const TensorShape &s, const TensorM
     return cycles;
 }
 
-}  // namespace detail
+}  // namespace tensor_model
 
 // Returns tiles that have room, the fastest ones by the model first.
 inline std::vector<TensorTiles> possible_tiles(const TensorShape &s,
@@ -134,8 +136,8 @@ inline std::vector<TensorTiles> possible_tiles(const TensorShape &s,
     // or rows are neighbours lie in panels of 128 bytes.
     const int columns_by = std::max(64 / s.result_bytes, s.b_by_columns ? 8 : step);
     const auto add = [&](TensorTiles t) {
-        if (!detail::has_room(t, s, machine)) return;
-        t.cycles = detail::estimate(t, s, machine);
+        if (!tensor_model::has_room(t, s, machine)) return;
+        t.cycles = tensor_model::estimate(t, s, machine);
         all.push_back(t);
     };
     for (int rows : {64, 128, 192, 256}) {
@@ -170,27 +172,95 @@ inline TensorTiles choose_tiles(const TensorShape &s, const TensorMachine &machi
     return possible_tiles(s, machine).front();
 }
 
-// Returns tiles for mma.sync, which GPUs from compute capability 8.0 on have, and which multiplies
-// operands of any layout: bytes and tf32 that are not stored along the sum have no other.
-inline TensorTiles choose_mma_tiles(const TensorShape &s, const TensorMachine &machine = {}) {
+// A tile whose rows are places along several dimensions: so many of each, innermost first.
+struct TensorPlaces {
+    std::vector<int> sizes;
+    TensorTiles of_product;
+};
+
+namespace tensor_model {
+
+// Calls `add` with each way in which powers of two make so many rows, none of them `most` or more.
+template<typename Add>
+void for_each_shape(int rows, const std::vector<int> &most, std::vector<int> &sizes,
+                    const Add &add) {
+    const size_t d = sizes.size();
+    const bool is_last = d + 1 == most.size();
+    for (int size = is_last ? rows : 1; size <= rows; size *= 2) {
+        if (rows % size != 0 || size >= most[d]) continue;
+        sizes.push_back(size);
+        if (is_last)
+            add();
+        else
+            for_each_shape(rows / size, most, sizes, add);
+        sizes.pop_back();
+    }
+}
+
+}  // namespace tensor_model
+
+// Returns tiles of places that have room, the fastest ones by the model first. `extents`: of the
+// dimensions, innermost first; `may_go_beyond`: what is read beyond them is there, or zero.
+// `product`: its rows are filled in, and count what is computed beyond the ends.
+inline std::vector<TensorPlaces> possible_places(const std::vector<int> &extents,
+                                                 TensorShape product, bool may_go_beyond,
+                                                 const TensorMachine &machine = {}) {
+    std::vector<TensorPlaces> all;
+    std::vector<int> most;
+    for (int extent : extents) most.push_back(may_go_beyond ? 2 * extent : extent + 1);
+    for (int rows : {64, 128, 256}) {
+        std::vector<int> sizes;
+        tensor_model::for_each_shape(rows, most, sizes, [&] {
+            product.rows = rows;
+            for (size_t d = 0; d < sizes.size(); d++)
+                product.rows *= int(tensor_model::divided_up(extents[d], sizes[d]));
+            for (const TensorTiles &t : possible_tiles(product, machine))
+                if (t.rows == rows) all.push_back({sizes, t});
+        });
+    }
+    // Tiles that take as long are tried in this order: those that compute less beyond the ends, and
+    // then those of few places of the outermost dimension, whose taps share more of what is loaded.
+    const auto order = [&](const TensorPlaces &t) {
+        int64_t tiles = 1;
+        for (size_t d = 0; d < t.sizes.size(); d++)
+            tiles *= tensor_model::divided_up(extents[d], t.sizes[d]);
+        return std::tuple(t.of_product.cycles, tiles * t.of_product.rows, t.sizes.back());
+    };
+    std::stable_sort(all.begin(), all.end(), [&](const TensorPlaces &a, const TensorPlaces &b) {
+        return order(a) < order(b);
+    });
+    return all;
+}
+
+// Returns tiles for mma.sync, the fastest ones by the model first. GPUs from compute capability 7.5
+// on have it, and it multiplies operands of any layout: bytes and tf32 that are not stored along
+// the sum have no other.
+inline std::vector<TensorTiles> possible_mma_tiles(const TensorShape &s,
+                                                   const TensorMachine &machine = {}) {
     constexpr int tiles[][4] = {
         {128, 128, 64, 64}, {128, 64, 64, 32}, {64, 64, 32, 32}, {32, 64, 16, 32}};
-    TensorTiles best{};
+    std::vector<TensorTiles> all;
     for (const auto &[rows, columns, warp_rows, warp_columns] : tiles) {
         TensorTiles t{rows, columns, 64 / s.operand_bytes, 0, 4};
         t.warp_rows = warp_rows;
         t.warp_columns = warp_columns;
         t.group = std::max(1, 2048 / rows);
-        const int64_t blocks =
-            detail::divided_up(s.rows, rows) * detail::divided_up(s.columns, columns) * s.batch;
+        const int64_t blocks = tensor_model::divided_up(s.rows, rows) *
+                               tensor_model::divided_up(s.columns, columns) * s.batch;
         // A bit more than half as fast as wgmma, and less with small warps.
         const double rate = 0.58 * machine.products * 2 / s.operand_bytes * warp_rows *
                             warp_columns / (warp_rows * warp_columns + 512.0);
-        t.cycles = double(detail::divided_up(blocks, machine.processors)) *
+        t.cycles = double(tensor_model::divided_up(blocks, machine.processors)) *
                    (double(rows) * columns * s.depth / rate + machine.around);
-        if (best.rows == 0 || t.cycles < best.cycles) best = t;
+        all.push_back(t);
     }
-    return best;
+    std::stable_sort(all.begin(), all.end(), [](const TensorTiles &a, const TensorTiles &b) {
+        return a.cycles < b.cycles;
+    });
+    return all;
+}
+inline TensorTiles choose_mma_tiles(const TensorShape &s, const TensorMachine &machine = {}) {
+    return possible_mma_tiles(s, machine).front();
 }
 
-}  // namespace tessera::apps
+}  // namespace tessera::autoscheduler
