@@ -314,6 +314,12 @@ std::string fault_of_value(std::span<const Instruction> instructions, const Expr
                    types);
     const ExplainTerm explain(instructions, written);
     for (const SumTerm &term : *terms) {
+        for (const Expr &part : {term.condition, term.value}) {
+            if (part.defined() && c && ir::uses_symbol(part, c->callee))
+                return str(part.same_as(term.value) ? "its term " : "its condition ",
+                           ir::brief(part), " depends on ", name,
+                           " so far, and they add many products at a time");
+        }
         if (!explain.fits(sum_of(written, term))) return str(explain(term), "; ", types);
     }
     return types;

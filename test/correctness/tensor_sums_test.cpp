@@ -369,6 +369,11 @@ TEST_SUITE("conditions of products on tensor cores") {
             refused([](Case &c) { c.sums(x, y) += select(x <= y, c.first(), 0.0f); });
         says(why, "which is of rows and columns");
         says(why, "leave it out and select() where sums is used");
+        const std::string by_sum = refused([](Case &c) {
+            c.sums(x, y) = 0.0f;
+            c.sums(x, y) = select(c.sums(x, y) < 9.0f, c.sums(x, y) + c.first(), c.sums(x, y));
+        });
+        says(by_sum, "so far, and they add many products at a time");
     }
 }
 

@@ -124,10 +124,16 @@ ConditionsOfFactors conditions_of_factors(const TileNest &nest, const Substituti
     };
     for (const Expr &each : nest.conditions) {
         const Expr condition = substitute(lets, each);
+        const For &innermost = nest.columns.innermost();
+        if (uses_symbol(condition, nest.stage->func))
+            throw Mismatch{Mismatch::Operands, innermost.origin.kind_written,
+                           str("the update is done only if ", brief(condition),
+                               ", which depends on sums so far; instructions add many products at "
+                               "a time")};
         const bool is_of_rows = uses_any(condition, nest.rows),
                    is_of_columns = uses_any(condition, nest.columns);
         if (is_of_rows && is_of_columns)
-            throw Mismatch{Mismatch::Operands, nest.columns.innermost().origin.kind_written,
+            throw Mismatch{Mismatch::Operands, innermost.origin.kind_written,
                            str("the update is done only if ", brief(condition),
                                ", which is of rows and columns, and an element of an operand is of "
                                "a row, or a column, and of what is summed; if it is the same for "
@@ -160,6 +166,7 @@ public:
                     {element->with<&Call::args>(coordinates(own_index, k))});
     }
     bool is_along_k() const { return lies_along_k; }
+    bool is_shared() const { return ring && traits_of(ring->memory).space == AddressSpace::Shared; }
     // Returns those of the conditions without which elements are not zero already.
     std::vector<Expr> not_seen_to(const std::vector<Expr> &conditions) const {
         std::vector<Expr> left;
@@ -201,7 +208,6 @@ private:
     int64_t of_panel() const { return panel_bytes / value.type().bytes(); }
     // Without that of the slots of a ring buffer.
     size_t dimensions() const { return ring->bounds.size() - (is_ring(*ring) ? 1 : 0); }
-    bool is_shared() const { return ring && traits_of(ring->memory).space == AddressSpace::Shared; }
     Substitution values_at(const Expr &own_index, const Expr &k) const {
         Substitution values;
         own.put_values(own_index, values);
@@ -340,8 +346,12 @@ public:
         const int64_t k_step = instruction.extent("k");
         t.k = (nest.sum.extent() + k_step - 1) / k_step * k_step;
         t.accumulators = first_of(nest.stage->func, instruction.operand("D").type);
-        place(t, "A", factors.a, conditions.of_a, product.a);
-        place(t, "B", factors.b, conditions.of_b, product.b);
+        Matrix a(factors.a, nest.rows, nest.sum, instruction, stage),
+            b(factors.b, nest.columns, nest.sum, instruction, stage);
+        const std::vector<Expr> of_a = a.not_seen_to(conditions.of_a),
+                                of_b = b.not_seen_to(conditions.of_b);
+        place(t, "A", a, factors.a, left_of(a, of_a, conditions.of_b, of_b), product.a);
+        place(t, "B", b, factors.b, left_of(b, of_b, conditions.of_a, of_a), product.b);
         if (!product.a.conditions.empty() || !product.b.conditions.empty())
             product.conditions = nest.conditions;
         return product;
@@ -352,13 +362,23 @@ private:
         return call(Handle(), Intrinsic::address_of,
                     {Call::make(type, array, CallKind::Func, 0, {0})});
     }
-    void place(TensorOperation &t, std::string_view name, const Expr &value,
-               const std::vector<Expr> &conditions, FilledOperand &in_registers) {
+    // An integer times a zero of the other operand is zero, if it can be read.
+    std::vector<Expr> left_of(const Matrix &matrix, std::vector<Expr> left,
+                              const std::vector<Expr> &of_other,
+                              const std::vector<Expr> &left_of_other) const {
+        if (instruction.operands[0].type.is_float() || !matrix.is_shared()) return left;
+        const auto is_in = [](const std::vector<Expr> &all, const Expr &e) {
+            return std::ranges::any_of(all, [&](const Expr &other) { return equal(other, e); });
+        };
+        std::erase_if(
+            left, [&](const Expr &e) { return is_in(of_other, e) && !is_in(left_of_other, e); });
+        return left;
+    }
+    void place(TensorOperation &t, std::string_view name, Matrix &matrix, const Expr &value,
+               const std::vector<Expr> &left, FilledOperand &in_registers) {
         const bool is_a = name == "A";
         const IndexLoops &own = is_a ? nest.rows : nest.columns;
         TensorOperation::Operand &operand = is_a ? t.a : t.b;
-        Matrix matrix(value, own, nest.sum, instruction, stage);
-        const std::vector<Expr> left = matrix.not_seen_to(conditions);
         const bool is_filled = !left.empty() || t.k > nest.sum.extent();
         if (instruction.operand(name).place == OperandPlace::Memory) {
             if (is_filled) refuse_to_fill(t, own, value, left);

@@ -143,6 +143,11 @@ private:
         const auto found = program::terms_of_sum(written, value);
         if (!found) return {};
         for (const program::SumTerm &term : *found) {
+            // What depends on the sum so far is not added later.
+            const bool reads_sum =
+                uses_symbol(term.value, p.func) ||
+                (term.condition.defined() && uses_symbol(term.condition, p.func));
+            if (reads_sum) return {};
             Expr sum = program::sum_of(written, term);
             if (!is_computed(instructions, written, sum)) {
                 sum = is_of_cpu(*nest.tensorized)
