@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <tessera.h>
+#include <vector>
 
 namespace tessera::apps {
 
@@ -61,6 +62,17 @@ struct TensorAttention {
         output(d, q, h) = cast<float16_t>(mean(d, q % shape.queries, q / shape.queries, h));
     }
 
+    // Returns a shape with the blocks that suit the target.
+    static Shape shape_for(const Target &target, Shape shape) {
+        if (is_for_hopper(target)) shape.keys = 128, shape.queries = 128, shape.rows = 64;
+        return shape;
+    }
+    void schedule(const Target &target) {
+        if (is_for_hopper(target))
+            schedule_for_hopper();
+        else
+            schedule();
+    }
     // By mma.sync.
     void schedule() {
         schedule_in_tiles(TensorInstruction::MMA);
@@ -85,6 +97,9 @@ struct TensorAttention {
     }
 
 private:
+    static bool is_for_hopper(const Target &target) {
+        return target.cuda_capabilities() == std::vector{90};
+    }
     void schedule_in_tiles(const TensorInstruction &instruction) {
         is_by_warpgroups = instruction == TensorInstruction::WGMMA;
         output.bound(d, 0, shape.size).align_bounds(q, shape.queries);
