@@ -1,5 +1,6 @@
 #include "attention/online.h"
 #include "attention/pipeline.h"
+#include "attention/tensor.h"
 
 #include <tessera_generator.h>
 
@@ -39,8 +40,34 @@ private:
     }
 };
 
+// On tensor cores of a GPU, with float16 as what is multiplied; queries and keys are multiples of
+// 128.
+class TensorAttentionGenerator : public Generator<TensorAttentionGenerator> {
+public:
+    GeneratorParam<int> size{"size", 64, 64, 128};  // of a query, a key and a value
+    GeneratorParam<bool> causal{"causal", false};   // a query sees no later keys
+    GeneratorParam<int> group{"group", 1, 1, 64};   // heads of queries for one of keys and values
+    Input<Buffer<float16_t, 3>> query{"query"};
+    Input<Buffer<float16_t, 3>> key{"key"};
+    Input<Buffer<float16_t, 3>> value{"value"};
+    Output<Buffer<float16_t, 3>> output{"output"};
+
+    void generate() override {
+        const TensorAttention::Shape shape = TensorAttention::shape_for(
+            get_target(), {.size = size, .group = group, .causal = causal});
+        TensorAttention attention(query, key, value, shape, key.dim(1).extent());
+        output = attention.output;
+        if (!using_autoscheduler()) attention.schedule(get_target());
+        for (auto *input : {&query, &key, &value}) {
+            input->set_estimates({{0, size}, {0, 4096}, {0, 16}});
+        }
+        output.set_estimates({{0, size}, {0, 4096}, {0, 16}});
+    }
+};
+
 }  // namespace
 
 }  // namespace tessera::apps
 
 TESSERA_REGISTER_GENERATOR(tessera::apps::AttentionGenerator, attention)
+TESSERA_REGISTER_GENERATOR(tessera::apps::TensorAttentionGenerator, tensor_attention)

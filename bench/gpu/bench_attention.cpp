@@ -58,37 +58,62 @@ struct Inputs {
     }
 };
 
-void row(const TensorAttention::Shape &shape, int count, int heads, bench::EventClock &clock) {
-    Inputs inputs{random_values({shape.size, count, heads}, 1),
-                  random_values({shape.size, count, heads}, 2),
-                  random_values({shape.size, count, heads}, 3), shape.causal};
+// Blocks of queries and keys; by wgmma: the slots of a ring buffer of keys and values.
+struct Plan {
+    int queries, rows, keys, slots = 0;
+};
+constexpr Plan plans[] = {{128, 32, 64},     {64, 16, 64},     {128, 64, 64, 2}, {128, 64, 64, 4},
+                          {128, 64, 128, 2}, {192, 64, 64, 2}, {192, 64, 64, 4}, {192, 64, 128, 2}};
+
+void row(const Plan &plan, const Inputs &inputs, bench::EventClock &clock) {
+    const int size = inputs.query.dim(0).extent(), count = inputs.query.dim(1).extent(),
+              heads = inputs.query.dim(2).extent();
     ImageParam query(Float(16), 3, "query"), key(Float(16), 3, "key"), value(Float(16), 3, "value");
     query.set(inputs.query), key.set(inputs.key), value.set(inputs.value);
-    TensorAttention attention(query, key, value, shape, count);
-    attention.schedule();
-    Buffer<float16_t> out(shape.size, count, heads);
+    TensorAttention attention(query, key, value,
+                              {.size = size,
+                               .causal = inputs.causal,
+                               .keys = plan.keys,
+                               .queries = plan.queries,
+                               .rows = plan.rows},
+                              count);
+    if (plan.slots > 0)
+        attention.schedule_for_hopper(plan.slots);
+    else
+        attention.schedule();
+    Buffer<float16_t> out(size, count, heads);
     const Target target("host-cuda");
     attention.output.realize(out, target);
     const double error = inputs.error_of(out);
     const auto run = [&] { attention.output.realize(out, target); };
-    const int calls = std::max(2, int(50000 / clock.microseconds(run, 2)));
+    const int calls = std::max(2, int(30000 / clock.microseconds(run, 2)));
     std::vector<double> times;
-    for (int i = 0; i < 11; i++) times.push_back(clock.microseconds(run, calls));
+    for (int i = 0; i < 9; i++) times.push_back(clock.microseconds(run, calls));
     std::sort(times.begin(), times.end());
-    const double work = (shape.causal ? 2.0 : 4.0) * heads * double(count) * count * shape.size;
-    std::printf(
-        "mma, %3d queries, %2d of a warp, %3d keys: %3d heads of %5d x %3d%s  %9.1f us %6.0f "
-        "TFLOP/s  error %.1e%s\n",
-        shape.queries, shape.rows, shape.keys, heads, count, shape.size,
-        shape.causal ? ", causal" : "        ", times[5], work / times[5] / 1e6, error,
-        error < 2e-3 ? "" : "  WRONG");
+    const double work = (inputs.causal ? 2.0 : 4.0) * heads * double(count) * count * size;
+    std::printf("%5s, %3d queries, %2d of a warp, %3d keys, %d slots: %3d heads of %5d x %3d%s  "
+                "%9.1f us %6.0f TFLOP/s  error %.1e%s\n",
+                plan.slots > 0 ? "wgmma" : "mma", plan.queries, plan.rows, plan.keys, plan.slots,
+                heads, count, size, inputs.causal ? ", causal" : "        ", times[4],
+                work / times[4] / 1e6, error, error < 2e-3 ? "" : "  WRONG");
 }
 
-// Blocks of queries and keys.
-struct Plan {
-    int queries, rows, keys;
-};
-constexpr Plan plans[] = {{128, 32, 64}, {64, 16, 64}, {256, 32, 64}};
+void rows(int count, int size, bench::EventClock &clock) {
+    constexpr int heads = 64;
+    Inputs inputs{random_values({size, count, heads}, 1), random_values({size, count, heads}, 2),
+                  random_values({size, count, heads}, 3), false};
+    for (const bool causal : {false, true}) {
+        inputs.causal = causal;
+        for (const Plan &p : plans) {
+            if (count % p.queries != 0 || count % p.keys != 0) continue;
+            try {
+                row(p, inputs, clock);
+            } catch (const std::exception &e) {
+                std::printf("attention %d %d: %s\n", count, size, e.what());
+            }
+        }
+    }
+}
 
 }  // namespace
 
@@ -104,22 +129,7 @@ int main(int argc, char **argv) {
     if (argc > 1) counts.clear();
     for (int i = 1; i < argc; i++) counts.push_back(int(std::strtol(argv[i], nullptr, 10)));
     for (int count : counts) {
-        for (int size : {128, 64}) {
-            for (bool causal : {false, true}) {
-                for (const Plan &p : plans) {
-                    try {
-                        row({.size = size,
-                             .causal = causal,
-                             .keys = p.keys,
-                             .queries = p.queries,
-                             .rows = p.rows},
-                            count, 64, clock);
-                    } catch (const std::exception &e) {
-                        std::printf("attention %d %d: %s\n", count, size, e.what());
-                    }
-                }
-            }
-        }
+        for (int size : {128, 64}) rows(count, size, clock);
     }
     return 0;
 }

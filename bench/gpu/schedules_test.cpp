@@ -3,6 +3,7 @@
 #include "cpu/problems.h"
 #include "gpu/contender.h"
 #include "gpu/schedules.h"
+#include <tessera_generator.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -51,6 +52,38 @@ void check_computes_the_same(const Problem &scheduled, const Problem &plain,
 }  // namespace
 
 TEST_SUITE("gpu_schedules") {
+    TEST_CASE("attention on tensor cores computes what attention does, by mma and by wgmma") {
+        constexpr int size = 64, count = 128, heads = 2;
+        const auto run = [&](const std::string &generator, const std::string &target,
+                             const std::map<std::string, std::string> &params, auto element) {
+            using Element = decltype(element);
+            std::vector<Buffer<Element>> all;
+            for (int i = 0; i < 4; i++) {
+                all.emplace_back(size, count, heads);
+                all.back().fill([&](int d, int q, int h) {
+                    return Element(float((d * 7 + q * 5 + h * 3 + i * 11) % 32 - 16) / 16);
+                });
+            }
+            const auto callable =
+                create_callable_from_generator(GeneratorContext(Target(target)), generator, params);
+            CHECK(callable(all[0], all[1], all[2], all[3]) == 0);
+            return all[3];
+        };
+        const auto wanted =
+            run("attention", "host-jit", {{"online", "true"}, {"causal", "true"}}, 0.0f);
+        for (const char *capability : {"80", "90"}) {
+            CAPTURE(capability);
+            const auto computed =
+                run("tensor_attention", str("host-jit-cuda-interpret-cuda_capability_", capability),
+                    {{"causal", "true"}}, float16_t(0.0f));
+            double worst = 0;
+            wanted.for_each_element([&](int d, int q, int h) {
+                worst = std::max(
+                    worst, std::abs(double(wanted(d, q, h)) - double(float(computed(d, q, h)))));
+            });
+            CHECK(worst < 2e-3);
+        }
+    }
     TEST_CASE("the schedules of an app are known by its name") {
         std::vector<Problem> all(2);
         all[0].generator = "blur";

@@ -41,6 +41,7 @@
 #include "lower/gpu/widen_quads.h"
 #include "lower/loops/adjacent_gathers.h"
 #include "lower/loops/interleave.h"
+#include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_invariants.h"
 #include "lower/loops/partition_loops.h"
@@ -71,6 +72,7 @@
 #include "lower/storage/mark_streaming.h"
 #include "lower/storage/ring_buffer.h"
 #include "lower/storage/sliding_window.h"
+#include "lower/storage/trim_conditions.h"
 #include "lower/traced_access.h"
 #include "program/environment.h"
 #include <algorithm>
@@ -85,14 +87,28 @@ namespace {
 
 Stmt simplify_stmt(const Stmt &s, const Context &) { return algebra::simplify(s); }
 
-// Loops stay, also those of one iteration.
+// Loops stay, also those of one iteration. An extent that is known by the lets around is a number.
 class SimplifyBounds final : public Mutator {
     Stmt visit(const Realize &realize) override {
         Region bounds;
         for (const Range &r : realize.bounds)
-            bounds.emplace_back(algebra::simplify(r.min), algebra::simplify(r.extent));
+            bounds.emplace_back(algebra::simplify(r.min), simplified(r.extent));
         return realize.with<&Realize::bounds, &Realize::body>(bounds, (*this)(realize.body));
     }
+    Stmt visit(const LetStmt &let) override {
+        return let.with<&LetStmt::body>(scope.within(let, [&] { return (*this)(let.body); }));
+    }
+    Stmt visit(const For &loop) override {
+        const Stmt body = scope.within(loop, [&] { return (*this)(loop.body); });
+        return loop.with<&For::extent, &For::body>(simplified(loop.extent), body);
+    }
+    Expr simplified(const Expr &extent) const {
+        const Expr simple = algebra::simplify(extent);
+        if (is_const(simple)) return simple;
+        const Expr known = algebra::simplify(remove_likely(scope.expand(extent)), scope.known());
+        return is_const(known) ? known : simple;
+    }
+    LetScope scope;
 };
 
 bool has_tensor_instructions(const Stmt &s) {
@@ -116,7 +132,8 @@ Stmt share_subexpressions(const Stmt &s, const Context &) {
 constexpr Pass all_passes[] = {
     // to conceptual
     {"check gpu loops", check_gpu_loops},
-    {"fold storage", fold_storage},  // before sliding: regions still say all that is read
+    {"trim conditions", trim_conditions},  // before sliding, which is for what is always computed
+    {"fold storage", fold_storage},        // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
     {"fold scans", fold_scans},  // after sliding: what an iteration computes is only what is new
     {"simplify kernels", simplify_kernels},

@@ -28,10 +28,15 @@ struct Problem {
                       value = small_values({shape.size, queries, heads / shape.group}, 3);
     ImageParam a{Float(16), 3, "query"}, b{Float(16), 3, "key"}, c{Float(16), 3, "value"};
 
-    Func output() {
+    // `slots`: of blocks of keys and values, by wgmma; 0: by mma. `is_known`: the number of keys is
+    // when it is compiled.
+    Func output(int slots = 0, bool is_known = false) {
         a.set(query), b.set(key), c.set(value);
-        TensorAttention attention(a, b, c, shape, b.dim(1).extent());
-        attention.schedule();
+        TensorAttention attention(a, b, c, shape, is_known ? Expr(queries) : b.dim(1).extent());
+        if (slots > 0)
+            attention.schedule_for_hopper(slots);
+        else
+            attention.schedule();
         return attention.output;
     }
 
@@ -68,19 +73,20 @@ struct Problem {
     }
 
     // Runs it, and compares with double precision.
-    void check(const Target &target) {
+    void check(const Target &target, int slots = 0, bool is_known = false) {
         CAPTURE(target.to_string());
         CAPTURE(shape.size);
         CAPTURE(shape.causal);
         Buffer<float16_t> out(shape.size, queries, heads);
-        output().realize(out, target);
+        output(slots, is_known).realize(out, target);
         out.copy_to_host();
         CHECK(error_of(out) < 2e-3);
     }
 };
 
-std::vector<Target> targets() {
-    std::vector<Target> all = {Target("host-jit-cuda-cuda_capability_80-interpret")};
+std::vector<Target> targets(int capability = 80) {
+    std::vector<Target> all = {
+        Target(str("host-jit-cuda-cuda_capability_", capability, "-interpret"))};
     const Target gpu("host-jit-cuda");
     if (host_supports_target_device(gpu)) all.push_back(gpu);
     return all;
@@ -107,6 +113,33 @@ TEST_SUITE("attention on tensor cores") {
                 CHECK(ptx.find("shfl.sync") != std::string::npos);
                 CHECK(ptx.find("ld.local") == std::string::npos);
                 check_assembled(ptx, capability);
+            }
+        }
+    }
+    TEST_CASE("by wgmma it agrees, with blocks of keys that are copied ahead") {
+        for (const Target &target : targets(90)) {
+            Problem{{.size = 64, .keys = 64, .queries = 128, .rows = 64}, 256, 1}.check(target, 2);
+            Problem{{.size = 64, .causal = true, .keys = 64, .queries = 128, .rows = 64}, 256, 1}
+                .check(target, 3, true);
+            Problem{
+                {.size = 128, .group = 2, .causal = true, .keys = 128, .queries = 128, .rows = 64},
+                128,
+                2}
+                .check(target, 2);
+        }
+    }
+    TEST_CASE("by wgmma nothing waits but for its own sums, and nothing is spilled") {
+        for (const int size : {64, 128}) {
+            for (const bool causal : {false, true}) {
+                Problem problem{
+                    {.size = size, .causal = causal, .keys = 128, .queries = 128, .rows = 64},
+                    256,
+                    1};
+                const std::string ptx = ptx_of(problem.output(2), 90);
+                CHECK(ptx.find("wgmma.mma_async") != std::string::npos);
+                CHECK(ptx.find("setmaxnreg.inc") != std::string::npos);
+                CHECK(ptx.find("ld.local") == std::string::npos);
+                test::check_fast(ptx);
             }
         }
     }

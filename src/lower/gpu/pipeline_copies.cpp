@@ -1,7 +1,5 @@
 #include "lower/gpu/pipeline_copies.h"
 #include "algebra/simplify.h"
-#include "algebra/solve.h"
-#include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
@@ -35,9 +33,7 @@ class HoistRings final : public Mutator {
             std::exchange(in_kernel, in_kernel || traits_of(loop.loop_kind).gpu == GPULevel::Block);
         const bool moves = in_kernel && loop.loop_kind == LoopKind::Serial;
         const std::vector<const HoistedStorage *> around = std::exchange(moved, {});
-        const Stmt held = moves && has_ring(loop.body) ? without_condition(loop) : Stmt(&loop);
-        const For &certain = *held.as<For>();
-        Stmt s = certain.with<&For::body>(take_out(certain.body, moves));
+        Stmt s = loop.with<&For::body>(take_out(loop.body, moves));
         for (const HoistedStorage *h : moved) s = h->with<&HoistedStorage::body>(s);
         moved = around;
         in_kernel = outer;
@@ -46,40 +42,6 @@ class HoistRings final : public Mutator {
     Stmt visit(const HoistedStorage &h) override {
         if (!in_kernel && is_ring_here(h)) refuse_idle_ring(h.func, h.facts.copies_written);
         return Mutator::visit(h);  // without a loop it is copied once for a block
-    }
-    static bool has_ring(const Stmt &s) {
-        bool any = false;
-        for_each_node(s, [&](const HoistedStorage &h) { any |= is_ring_here(h); });
-        return any;
-    }
-    // A loop that runs its body on a condition, which holds in the iterations from one to another,
-    // runs those alone: parts of a sum may have one iteration less than others.
-    static Stmt without_condition(const For &loop) {
-        std::vector<const LetStmt *> lets;
-        Substitution known;
-        Stmt s = loop.body;
-        for (const auto *let = s.as<LetStmt>(); let; let = s.as<LetStmt>()) {
-            known[let->name] = substitute(known, let->value);
-            lets.push_back(let);
-            s = let->body;
-        }
-        const auto *branch = s.as<IfThenElse>();
-        if (!branch || branch->else_case.defined()) return Stmt(&loop);
-        const Expr condition = simplify(remove_likely(substitute(known, branch->condition)));
-        const algebra::Interval may = algebra::solve_for_outer_interval(condition, loop.name),
-                                does = algebra::solve_for_inner_interval(condition, loop.name);
-        const auto alike = [](const Expr &a, const Expr &b) {
-            return a.defined() == b.defined() && (!a.defined() || equal(a, b));
-        };
-        if (!alike(may.min, does.min) || !alike(may.max, does.max)) return Stmt(&loop);
-        Expr first = loop.min, end = loop.min + loop.extent;
-        if (may.has_lower_bound()) first = max(first, may.min);
-        if (may.has_upper_bound()) end = min(end, may.max + 1);
-        Stmt body = branch->then_case;
-        for (auto let = lets.rbegin(); let != lets.rend(); ++let)
-            body = (*let)->with<&LetStmt::body>(body);
-        return loop.with<&For::min, &For::extent, &For::body>(simplify(first),
-                                                              simplify(end - first), body);
     }
     static bool is_ring_here(const HoistedStorage &h) {
         const auto *r = h.body.as<Realize>();

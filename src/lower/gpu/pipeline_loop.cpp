@@ -147,13 +147,6 @@ class WaitBehind final : public Mutator {
     std::vector<Symbol> waits;  // behind what is visited
 };
 
-// Returns the parts of a loop. In one of a single iteration what comes behind the instructions may
-// use what they write.
-LoopParts with_waits(const For &loop, LoopParts parts) {
-    if (is_const(loop.extent, 1)) parts.rest = wait_behind_tensors(parts.rest);
-    return parts;
-}
-
 // Finds what instructions wgmma of a statement write that nothing there waits for, and what else
 // uses Funcs there.
 class UsesOutside final : public UnwaitedOperations {
@@ -178,6 +171,21 @@ private:
         Visitor::visit(r);
     }
 };
+
+// Returns true if the instructions of an iteration may go on in the next one: they add to one Tile,
+// which is stored and used outside of the loop.
+bool may_go_on(const Stmt &iteration) {
+    const UsesOutside uses(iteration);
+    return uses.tiles.size() == 1 && !uses.others.contains(*uses.tiles.begin()) && !uses.realizes;
+}
+
+// Returns the parts of a loop. Where what comes behind the instructions may use what they write, in
+// the iteration itself or in the only one, each stage waits for its own.
+LoopParts with_waits(const For &loop, LoopParts parts) {
+    if (is_const(loop.extent, 1) || !may_go_on(parts.rest))
+        parts.rest = wait_behind_tensors(parts.rest);
+    return parts;
+}
 
 // Has all accesses of a ring buffer in one slot.
 class InSlot final : public Mutator {
@@ -255,7 +263,6 @@ PipelineLoop::PipelineLoop(const For &loop, LoopParts parts, const PlaceInKernel
 }
 
 void PipelineLoop::check() const {
-    if (accumulators.defined()) check_accumulators();
     for (const LoopParts::Copy &c : parts.copies) {
         const auto n = as_const_int(c.ring->storage.copies);
         if (n && *n == slots && slots >= 2) continue;
@@ -265,19 +272,6 @@ void PipelineLoop::check() const {
                                "copies, 2 at least, the same for all that is copied in the ",
                                loop_name(loop)));
     }
-}
-
-// Between the begin of an instruction and its wait, nobody else may use what it
-// writes.
-void PipelineLoop::check_accumulators() const {
-    UsesOutside uses(parts.rest);
-    if (uses.tiles.size() == 1 && !uses.others.contains(*uses.tiles.begin()) && !uses.realizes)
-        return;
-    throw CompileError(parts.copies.front().ring->storage.async_written,
-                       str("async of ", parts.copies.front().ring->func, ": in the ",
-                           loop_name(loop),
-                           " instructions wgmma add to one Tile, which is "
-                           "stored and used outside of it"));
 }
 
 void PipelineLoop::refuse_role(const std::string &why) const {
@@ -539,12 +533,18 @@ Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
     const Stmt produce = Block::make(
         {evaluate(Intrinsic::barrier_wait, {barriers.empty.of(slot), simplify((turn + 1) % 2)}),
          boxes(full, of_machine, shared)});
-    const Stmt body = Block::make({of_producer(produce),
-                                   evaluate(Intrinsic::barrier_wait, {full, simplify(turn % 2)}),
-                                   in_slots(parts.rest, n), wait_for_sums(1),
+    const Stmt wait = evaluate(Intrinsic::barrier_wait, {full, simplify(turn % 2)}),
+               use = in_slots(parts.rest, n);
+    const Stmt begin_turn = turns ? turns->begin() : Stmt(),
+               end_turn = turns ? turns->end() : Stmt();
+    // Where the instructions of an iteration are done at its end, so is what they read.
+    if (!accumulators.defined()) {
+        const Stmt body = Block::make({of_producer(produce), wait, use, is_empty(slot)});
+        return Block::make({begin_turn, loop.with<&For::body>(body), end_turn});
+    }
+    const Stmt body = Block::make({of_producer(produce), wait, use, wait_for_sums(1),
                                    IfThenElse::make(k() > loop.min, is_empty(previous))});
-    return Block::make({turns ? turns->begin() : Stmt(), loop.with<&For::body>(body),
-                        turns ? turns->end() : Stmt(), wait_for_sums(0),
+    return Block::make({begin_turn, loop.with<&For::body>(body), end_turn, wait_for_sums(0),
                         IfThenElse::make(loop.extent > 0, is_empty(last))});
 }
 

@@ -93,7 +93,6 @@ public:
 
 private:
     void check() const;
-    void check_accumulators() const;
     [[noreturn]] void refuse_role(const std::string &why) const;
     void check_constant(const ir::For &of) const;
 

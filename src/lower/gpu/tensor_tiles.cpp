@@ -33,6 +33,7 @@ std::vector<Expr> element_of(const TileNest &nest, const Realize &tile, const st
     Substitution values;
     nest.rows.put_values(int32_variable(row_index()), values);
     nest.columns.put_values(int32_variable(column_index()), values);
+    const algebra::Facts known = known_of_indices(nest);
     for (size_t w = 0; w < nest.warps.size(); w++) {
         const For &loop = *nest.warps[w];
         values[loop.name] = int32_variable(numbered_warp(w)) + loop.min;
@@ -43,7 +44,8 @@ std::vector<Expr> element_of(const TileNest &nest, const Realize &tile, const st
             is_const(simplify(remove_likely(lets.expand(tile.bounds[d].extent))), 1);
         element.push_back(is_only ? Expr(0)
                                   : simplify(remove_likely(lets.expand(substitute(values, at[d]) -
-                                                                       tile.bounds[d].min))));
+                                                                       tile.bounds[d].min)),
+                                             known));
     }
     return element;
 }

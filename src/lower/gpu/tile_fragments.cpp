@@ -66,6 +66,15 @@ Symbol numbered_warp(size_t number) {
     return names[std::min<size_t>(number, 2)];
 }
 
+algebra::Facts known_of_indices(const TileNest &nest) {
+    algebra::Facts known;
+    known.between(row_index(), 0, int32_t(nest.rows.extent() - 1));
+    known.between(column_index(), 0, int32_t(nest.columns.extent() - 1));
+    for (size_t w = 0; w < nest.warps.size(); w++)
+        known.between(numbered_warp(w), 0, int32_t(nest.count(nest.warps[w]) - 1));
+    return known;
+}
+
 Layout tile_as_operand(Layout tile, std::string_view name) {
     for (LayoutCoordinate &c : tile.coordinates)
         c.name = c.name == "i" ? (name == "A" ? "i" : "k") : (name == "A" ? "k" : "j");
@@ -190,6 +199,8 @@ void FillFragment::check_elements(const Call &c, const SharedTile &tile) const {
         const For &loop = *stage.nest.warps[w];
         names[loop.name] = int32_variable(numbered_warp(w)) + loop.min;
     }
+    algebra::Facts known = known_of_indices(stage.nest);
+    known.between(k_index, 0, int32_t(stage.nest.sum.extent() - 1));
     const Realize &storage = *tiles.at(c.callee).storage;
     const Substitution there{{name == "A" ? column_index() : row_index(), int32_variable(k_index)}};
     for (size_t d = 0; d < c.args.size(); d++) {
@@ -197,8 +208,9 @@ void FillFragment::check_elements(const Call &c, const SharedTile &tile) const {
             is_const(simplify(remove_likely(stage.lets.expand(storage.bounds[d].extent))), 1);
         if (d == tiles.at(c.callee).slots || is_only) continue;
         const Expr here = simplify(
-            remove_likely(stage.lets.expand(substitute(names, c.args[d]) - storage.bounds[d].min)));
-        const Expr wanted = simplify(substitute(there, tile.element[d]));
+            remove_likely(stage.lets.expand(substitute(names, c.args[d]) - storage.bounds[d].min)),
+            known);
+        const Expr wanted = simplify(substitute(there, tile.element[d]), known);
         if (!equal(here, wanted))
             refuse(c, str("a warp reads the element ", here, " of it, and has the element ", wanted,
                           ": the tile of a warp has all columns that the next product sums, and "

@@ -1,4 +1,5 @@
 #pragma once
+#include "algebra/facts.h"
 #include "ir/mutator.h"
 #include "ir/tensor_operation.h"
 #include "lower/gpu/tensor_operands.h"
@@ -11,6 +12,8 @@ namespace tessera::lower {
 Symbol row_index();
 Symbol column_index();
 Symbol numbered_warp(size_t number);
+// Returns between which values they lie in a nest.
+algebra::Facts known_of_indices(const TileNest &nest);
 
 // Says how the first nest that works on a Tile has shared it out.
 struct SharedTile {

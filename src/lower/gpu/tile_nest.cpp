@@ -389,7 +389,10 @@ private:
                        brief(nest.stage->values[0])));
     }
     void find_instruction() {
-        const int64_t rows = nest.rows.extent(), columns = nest.columns.extent();
+        // The values of rows lie in the same threads for any number of columns.
+        constexpr int64_t fewest_columns = 8;
+        const int64_t rows = nest.rows.extent(),
+                      columns = nest.columns.empty() ? fewest_columns : nest.columns.extent();
         const Tile &tile = tile_of(main_element());
         const std::string name = nest.is_tensorized()       ? nest.tensorized
                                  : tile.instruction.empty() ? "any"

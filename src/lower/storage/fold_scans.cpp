@@ -8,6 +8,7 @@
 #include "ir/printer.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
 #include "lower/storage/fold_indices.h"
 #include <algorithm>
@@ -92,7 +93,7 @@ private:
 // Returns the last iteration of a loop of several, or one behind it, so that there are several but
 // the first: what is one number is no place that moves.
 Expr last_iteration(const For &loop) {
-    const bool are_two = is_const(simplify(loop.extent), 2);
+    const bool are_two = algebra::constant_upper_bound(loop.extent) == 2;
     return are_two ? loop.min + loop.extent : loop.min + loop.extent - 1;
 }
 
@@ -100,14 +101,17 @@ Expr last_iteration(const For &loop) {
 // productions there are.
 class FindLoop final : public Visitor {
 public:
-    FindLoop(Symbol func, const Stmt &s) : func(func) { (*this)(s); }
+    // `around`: the lets around the statement.
+    FindLoop(Symbol func, const Stmt &s, LetScope around) : func(func), lets(std::move(around)) {
+        (*this)(s);
+    }
     const For *found = nullptr;
     int productions = 0;
     bool in_stages = false;
 
 private:
     void visit(const For &loop) override {
-        const bool is_outermost = !outermost && !is_one(simplify(loop.extent));
+        const bool is_outermost = !outermost && !is_once(loop);
         if (is_outermost) outermost = &loop;
         (*this)(loop.body);
         if (is_outermost) outermost = nullptr;
@@ -120,12 +124,19 @@ private:
         }
         (*this)(p.body);
     }
-    void visit(const LetStmt &let) override { (*this)(let.body); }
+    void visit(const LetStmt &let) override {
+        lets.within(let, [&] { (*this)(let.body); });
+    }
     void visit(const Provide &) override {}
     void visit(const Evaluate &) override {}
     void visit(const AssertStmt &) override {}
 
+    bool is_once(const For &loop) const {
+        return is_one(simplify(loop.extent)) || is_one(simplify(lets.expand(loop.extent)));
+    }
+
     const Symbol func;
+    LetScope lets;
     const For *outermost = nullptr;
 };
 
@@ -311,10 +322,11 @@ private:
 // The folds of one storage.
 class FoldsOfStorage {
 public:
-    explicit FoldsOfStorage(const Realize &r) : realize(r) {}
+    // `around`: the lets around the storage.
+    FoldsOfStorage(const Realize &r, const LetScope &around) : realize(r), lets(around) {}
 
     std::vector<Fold> find() {
-        const FindLoop look(realize.func, realize.body);
+        const FindLoop look(realize.func, realize.body, lets);
         loop = look.found;
         std::vector<Fold> folds;
         if (look.productions == 1 && look.in_stages && loop && !realize.storage.is_passed &&
@@ -410,6 +422,7 @@ private:
     }
 
     const Realize &realize;
+    const LetScope &lets;
     const For *loop = nullptr;
     std::vector<Interval> in_first, in_later;
     algebra::Facts facts;  // of the iterations but the first
@@ -419,7 +432,7 @@ private:
 
 class FoldScans final : public Mutator {
     Stmt visit(const Realize &realize) override {
-        FoldsOfStorage of_storage(realize);
+        FoldsOfStorage of_storage(realize, scope);
         const std::vector<Fold> folds = of_storage.find();
         if (folds.size() == 1 && realize.memory == MemoryType::Tile)
             return in_registers(realize, folds[0], of_storage);
@@ -438,7 +451,7 @@ class FoldScans final : public Mutator {
     }
     Stmt visit(const LetStmt &let) override {
         lets.push_back(&let);
-        const Stmt s = Mutator::visit(let);
+        const Stmt s = scope.within(let, [&] { return Mutator::visit(let); });
         lets.pop_back();
         return s;
     }
@@ -453,6 +466,7 @@ class FoldScans final : public Mutator {
     Stmt visit(const Provide &p) override { return Stmt(&p); }
 
     std::vector<const LetStmt *> lets;  // around
+    LetScope scope;                     // of these
 };
 
 }  // namespace

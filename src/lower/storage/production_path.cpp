@@ -5,6 +5,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
 #include "lower/nest/insertion_points.h"
 #include "program/transform_model.h"
@@ -138,11 +139,21 @@ public:
 
 private:
     void visit(const For &loop) override {
-        within({PathEntry::Kind::Loop, loop.name, loop.min, loop.extent, loop.loop_kind},
+        const bool was_in_kernel =
+            std::exchange(in_kernel, in_kernel || traits_of(loop.loop_kind).gpu == GPULevel::Block);
+        within({PathEntry::Kind::Loop, loop.name, loop.min, extent_of(loop), loop.loop_kind},
                loop.body);
+        in_kernel = was_in_kernel;
     }
     void visit(const LetStmt &let) override {
-        within({PathEntry::Kind::Let, let.name, let.value, {}}, let.body);
+        lets.within(let,
+                    [&] { within({PathEntry::Kind::Let, let.name, let.value, {}}, let.body); });
+    }
+    // In a kernel, whose blocks have regions of known extents, a loop may have one iteration by
+    // lets outside of the storage.
+    Expr extent_of(const For &loop) const {
+        if (!in_kernel || is_const(loop.extent)) return loop.extent;
+        return is_one(algebra::simplify(lets.expand(loop.extent))) ? Expr(1) : loop.extent;
     }
     void visit(const IfThenElse &test) override {
         within({PathEntry::Kind::Test, {}, test.condition, {}}, test.then_case);
@@ -207,6 +218,8 @@ private:
     const Function &f;
     std::unordered_map<Symbol, StoredAt> storage;
     std::vector<PathEntry> path;
+    LetScope lets;  // around
+    bool in_kernel = false;
     std::map<size_t, PathValues> values;  // by how many entries are outside of the storage
 };
 
