@@ -4,7 +4,7 @@
 //
 //     bench_tensor                           all that this machine has, 1024 and 2048
 //     bench_tensor amx s8 2048 16            one of them
-#include "ir/cpu_instructions.h"
+#include "ir/instruction.h"
 #include "tessera.h"
 #include <algorithm>
 #include <chrono>
@@ -130,7 +130,7 @@ int main(int argc, char **argv) {
     const Target target("host-jit-no_asserts-no_bounds_query");
     bool any = false;
     for (const Plan &p : plans) {
-        const ir::CpuInstruction *row = ir::cpu_instruction(p.of_target);
+        const auto row = ir::find_instruction(p.of_target);
         const bool is_wanted = (instruction.empty() || instruction == p.instruction) &&
                                (types.empty() || types == p.types);
         if (!is_wanted || !row->is_on(target)) continue;

@@ -1,6 +1,5 @@
 #include "base/error.h"
 #include "interpret/statement_run.h"
-#include "ir/cpu_tensor.h"
 #include "ir/operators.h"
 #include <algorithm>
 
@@ -12,14 +11,16 @@ using namespace ir;
 namespace {
 
 void add_tensor_operand(std::vector<PlacedAccess> &all, const TensorOperation::Operand &o) {
-    const bool is_in_memory = o.source != TensorOperation::Source::Registers;
-    const char *what = o.source == TensorOperation::Source::Panels
-                           ? "an instruction reads an operand"
-                           : "ldmatrix loads a row";
-    for (size_t i = 0; i < o.places.size(); i++) {
+    using enum TensorOperation::Source;
+    const bool is_by_slots = o.source == Rows || o.source == Panels;
+    const char *what = o.source == Panels ? "an instruction reads an operand"
+                       : is_by_slots      ? "ldmatrix loads a row"
+                                          : "an operand";
+    const size_t places = o.all_places().size();
+    for (size_t i = 0; i < places; i++) {
         const size_t operand = TensorOperation::first_place + 1 + all.size();
-        all.push_back(is_in_memory ? PlacedAccess{operand, slot_bytes, slot_bytes, what}
-                                   : PlacedAccess{operand, 1, 0, "a fragment"});
+        all.push_back(is_by_slots ? PlacedAccess{operand, slot_bytes, slot_bytes, what}
+                                  : PlacedAccess{operand, 1, 0, what});
     }
 }
 
@@ -30,6 +31,7 @@ std::vector<PlacedAccess> accesses_of(const MachineOp &s) {
     switch (s.op) {
     case MachineOpKind::tensor: {
         const auto t = TensorOperation::of(s);
+        if (t.step != TensorOperation::Step::Multiply) break;
         add_tensor_operand(found, t.a);
         add_tensor_operand(found, t.b);
         break;
@@ -98,7 +100,6 @@ Tape &StatementRun::places_of(const MachineOp &s) {
 // Operations of the machine do what their bodies say, and tensor operations have to do the same by
 // their own meaning; those that copy have done it when they are waited for.
 void StatementRun::run_machine_op(const MachineOp &s) {
-    if (is_cpu_tensor(s)) return run_cpu_tensor(s);
     const Tape &places = places_of(s);
     switch (s.op) {
     case MachineOpKind::tensor: return run_tensor_operation(s, places);

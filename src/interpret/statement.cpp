@@ -1,7 +1,6 @@
 #include "interpret/statement.h"
 #include "base/large_stack.h"
 #include "interpret/statement_run.h"
-#include "ir/cpu_tensor.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/runtime_calls.h"
@@ -161,7 +160,7 @@ bool has_tensor_operation(const Stmt &s) {
 bool has_machine_readers(const Stmt &s) {
     bool any = false;
     for_each_node(s, [&](const MachineOp &op) {
-        if (!is_tensor_operation(op.op) || is_cpu_tensor(op)) return;
+        if (!is_tensor_operation(op.op)) return;
         const auto t = TensorOperation::of(op);
         any |= t.a.source == TensorOperation::Source::Panels ||
                t.b.source == TensorOperation::Source::Panels;

@@ -141,8 +141,8 @@ struct SharedState {
     std::unordered_map<Symbol, const tessera_buffer_t *> buffers;  // the arguments
     std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
+    // Of products; null for other steps.
     std::unordered_map<const ir::MachineOp *, std::unique_ptr<TensorPlan>> tensor_plans;
-    std::unordered_map<std::string, ir::Instruction> cpu_instructions;  // that were run
     std::unordered_map<const ir::MachineOp *, std::vector<PlacedAccess>> placed_accesses;
     std::unordered_map<const ir::StmtNode *, bool> have_machine_readers;  // loops over threads
     // The statements to run at the end of lets: lower/finish/runtime_calls.h.
@@ -224,7 +224,6 @@ private:
     void run_fork(const ir::Fork &s);
     void run_invoke(const ir::Invoke &s);
     void run_machine_op(const ir::MachineOp &s);
-    void run_cpu_tensor(const ir::MachineOp &s);
     void run_tensor_operation(const ir::MachineOp &s, const Tape &places);
     void begin_sums(const MemoryRef &accumulators, const std::vector<Held> &results,
                     std::shared_ptr<MachineReads> reads);

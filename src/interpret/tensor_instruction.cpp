@@ -33,6 +33,11 @@ OperandAccess access_to(Registers &registers, int64_t first) {
     return {at, [at](const Place &p, const Held &held) { at(p) = held; }, nullptr};
 }
 
+double number_of(Type type, Word word) {
+    if (type.is_float()) return double_of_word(type, word);
+    return type.is_int() ? double(int64_t(word)) : double(word);
+}
+
 bool same(Type type, const Held &a, const Held &b) {
     if (a.poison || b.poison) return a.poison == b.poison;
     if (a.word == b.word) return true;
@@ -99,6 +104,9 @@ private:
     // these the tile has.
     struct Step {
         int64_t k, own, extent;
+        size_t number(int64_t of_instruction) const {
+            return size_t(k * (extent / of_instruction) + own);
+        }
     };
     OperandAccess access_to_operand(const TensorPlan::Operand &o, ThreadOperand of_thread,
                                     const Place &first, const Step &step, Registers &loaded) {
@@ -108,7 +116,9 @@ private:
         case TensorOperation::Source::Registers:
             return registers_of_threads(of_thread, place_of(o.layout, first)[1]);
         case TensorOperation::Source::Panels:
-            return panels(o, of_thread, size_t(step.k * (step.extent / of_instruction) + step.own));
+            return panels(o, of_thread, step.number(of_instruction));
+        case TensorOperation::Source::HostRows:
+            return host_rows(meeting.threads[0].*of_thread, step.number(of_instruction));
         case TensorOperation::Source::Rows: {
             // One load brings the operand for all instructions that share its rows (or columns).
             const int64_t of_load = TensorOperation::rows_of_load(t.instruction,
@@ -188,6 +198,13 @@ private:
         execute(instruction, {registers, rows});
         return fragment;
     }
+    OperandAccess host_rows(const TensorThreadOperand &operand, size_t number) const {
+        OperandAccess access;
+        access.load = [this, &operand, number](const Place &p) {
+            return load(operand.places.at(number), p[0] * operand.row_stride + p[1]);
+        };
+        return access;
+    }
     OperandAccess panels(const TensorPlan::Operand &o, ThreadOperand of_thread, size_t number) {
         const ElementPlace &first = (meeting.threads[0].*of_thread).places.at(number);
         for (const TensorThread &thread : meeting.threads) {
@@ -218,17 +235,22 @@ private:
 // Each thread does its part of the loops, and gives the instruction what it had before; the last
 // one to come runs the instruction for all.
 void StatementRun::run_tensor_operation(const MachineOp &s, const Tape &places) {
-    auto &plan = shared.tensor_plans[&s];
-    if (!plan) plan = std::make_unique<TensorPlan>(s);
+    const auto [known, is_new] = shared.tensor_plans.try_emplace(&s);
+    if (is_new && TensorOperation::of(s).step == TensorOperation::Step::Multiply)
+        known->second = std::make_unique<TensorPlan>(s);
+    const TensorPlan *plan = known->second.get();
+    if (!plan) return run(s.body);
     const Load *first = placed_element(plan->operation.accumulators);
-    if (!first || !frame.block) return run(s.body);  // storage is not flat yet
-
     const auto threads = size_t(plan->operation.instruction.threads);
-    const int64_t number = frame.thread[0] + frame.block->shape[0] * int64_t(frame.row);
+    if (!first || (!frame.block && threads > 1)) return run(s.body);  // storage is not flat yet
+
+    const int64_t number =
+        frame.block ? frame.thread[0] + frame.block->shape[0] * int64_t(frame.row) : 0;
     const size_t team = size_t(number) / threads, lane = size_t(number) % threads;
-    std::shared_ptr<TensorMeeting> &open = frame.block->tensor_meetings[{&s, team}];
-    if (!open) open = std::make_shared<TensorMeeting>(threads);
-    const std::shared_ptr<TensorMeeting> meeting = open;
+    std::shared_ptr<TensorMeeting> meeting;
+    if (threads > 1) meeting = frame.block->tensor_meetings[{&s, team}];
+    if (!meeting) meeting = std::make_shared<TensorMeeting>(threads);
+    if (threads > 1) frame.block->tensor_meetings[{&s, team}] = meeting;
     TensorThread &own = meeting->threads[lane];
     take_operands(*plan, places, own);
 
@@ -246,7 +268,7 @@ void StatementRun::run_tensor_operation(const MachineOp &s, const Tape &places) 
     const std::vector<Held> by_loops = accumulators();
 
     if (++meeting->arrived == threads) {
-        frame.block->tensor_meetings.erase({&s, team});
+        if (threads > 1) frame.block->tensor_meetings.erase({&s, team});
         RunTensorPlan(shared, frame.task, *plan, *meeting).run();
     } else {
         shared.coroutines.wait_until(
@@ -262,10 +284,10 @@ void StatementRun::run_tensor_operation(const MachineOp &s, const Tape &places) 
         const Layout elements = inverse(plan->accumulators);
         const Place e = place_of(elements, Place{int64_t(lane), int64_t(i)});
         throw RuntimeError(str(plan->operation.instruction.name, " computes ",
-                               double_of_word(type, own.accumulators[i].word), " for row ", e[0],
+                               number_of(type, own.accumulators[i].word), " for row ", e[0],
                                " and column ", e[1], " of ", first->buffer,
                                ", and the loops that it stands for compute ",
-                               double_of_word(type, by_loops[i].word)));
+                               number_of(type, by_loops[i].word)));
     }
     if (plan->operation.instruction.is_asynchronous)
         begin_sums(d_memory, own.accumulators, meeting->reads);
@@ -303,13 +325,18 @@ void StatementRun::wait_for_sums(size_t but) {
 
 void StatementRun::take_operands(const TensorPlan &plan, const Tape &places, TensorThread &own) {
     size_t next = 0;
+    const auto take_place = [&](const Expr &place) {
+        const Load &element = *placed_element(place);
+        const MemoryRef &m = frame.memories.at(element.buffer);
+        const auto byte = int64_t(places.result(next++).word() - Word(uintptr_t(m->address(0))));
+        return ElementPlace{m, byte / element.type.element_of().bytes()};
+    };
     const auto take = [&](const TensorPlan::Operand &planned, TensorThreadOperand &to) {
-        for (size_t i = 0; i < planned.given.places.size(); i++, next++) {
-            const Load &element = *placed_element(planned.given.places[i]);
-            const MemoryRef &m = frame.memories.at(element.buffer);
-            const auto byte = int64_t(places.result(next).word() - Word(uintptr_t(m->address(0))));
-            to.places.push_back({m, byte / element.type.element_of().bytes()});
+        if (planned.given.source == TensorOperation::Source::HostRows) {
+            const int64_t row = take_place(planned.given.row).index;
+            to.row_stride = take_place(planned.given.next_row).index - row;
         }
+        for (const Expr &place : planned.given.places) to.places.push_back(take_place(place));
         if (planned.given.source != TensorOperation::Source::Registers) return;
         const ElementPlace first = to.places.at(0);
         to.registers.resize(size_t(planned.layout.output("register")->extent()));

@@ -26,6 +26,7 @@ struct ElementPlace {
 // as in ir::TensorOperation, or its registers.
 struct TensorThreadOperand {
     std::vector<ElementPlace> places;
+    int64_t row_stride = 0;  // of rows of the CPU, in elements
     std::vector<Held> registers;
 };
 struct TensorThread {

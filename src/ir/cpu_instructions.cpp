@@ -1,81 +1,88 @@
 #include "ir/cpu_instructions.h"
 #include "base/error.h"
-#include "ir/operators.h"
-#include <algorithm>
-#include <list>
-#include <mutex>
+#include "ir/gpu_instructions.h"
 
 namespace tessera::ir {
 
 namespace {
 
+using Features = std::vector<Target::Feature>;
+
+// The types of sums, A and B, and the extents of a product. `interleaved` neighbours along k are
+// together for each j in a row of B; if that is 0, all are.
+struct ProductOfCpu {
+    Type sum, a, b;
+    int64_t rows, columns, k, interleaved;
+};
+
+// Adds the operands and the meaning to a row.
+Instruction row_of(const ProductOfCpu &p, Instruction row) {
+    const std::string of_d = row.is_swapped && p.rows > 1 ? str("register(j*", p.rows, " + i)")
+                                                          : str("register(i*", p.columns, " + j)");
+    const std::string of_b = p.interleaved ? str("row(k/", p.interleaved, ") element(j*",
+                                                 p.interleaved, " + k%", p.interleaved, ")")
+                                           : "row(j) element(k)";
+    const auto in_rows = [](const char *name, Type type, const std::string &layout) {
+        return InstructionOperand{Symbol::interned(name), type, OperandPlace::MemoryOfRows,
+                                  parse_layout(layout)};
+    };
+    row.operands = {
+        in_registers("D", p.sum, str("i:", p.rows, " j:", p.columns, " -> thread(0) ", of_d)),
+        in_rows("A", p.a, str("i:", p.rows, " k:", p.k, " -> row(i) element(k)")),
+        in_rows("B", p.b, str("k:", p.k, " j:", p.columns, " -> ", of_b))};
+    row.meaning = product_meaning(row.operands, p.rows, p.columns, p.k);
+    return row;
+}
+
 // A tile register has 16 rows of 64 bytes.
-CpuInstruction of_tiles(const char *name, Type sum, Type a, Type b) {
+Instruction of_tiles(const char *name, Type sum, Type a, Type b) {
     const int64_t together = 4 / a.bytes();
-    return {.name = name,
-            .mnemonic = name,
-            .family = "amx",
-            .features = {Target::AVX512_SapphireRapids},
-            .sum = sum,
-            .a = a,
-            .b = b,
-            .rows = 16,
-            .columns = 16,
-            .k = 16 * together,
-            .interleaved = together};
+    return row_of({sum, a, b, 16, 16, 16 * together, together},
+                  {.name = name,
+                   .family = "amx",
+                   .arch = Target::X86,
+                   .features = {Target::AVX512_SapphireRapids},
+                   .mnemonic = name,
+                   .is_of_tiles = true});
 }
 
 // The 32 bits of A are repeated for all lanes of a vector register.
 struct OfVectors {
     const char *name, *mnemonic, *family;
     Target::Arch arch;
-    std::vector<Target::Feature> features;
+    Features features;
     Type sum, a, b;
     int64_t columns;
     bool is_swapped = false;
 };
-CpuInstruction of_vectors(const OfVectors &v) {
+Instruction of_vectors(const OfVectors &v) {
     const int64_t together = 4 / v.a.bytes();
-    return {.name = v.name,
-            .mnemonic = v.mnemonic,
-            .family = v.family,
-            .arch = v.arch,
-            .features = v.features,
-            .sum = v.sum,
-            .a = v.a,
-            .b = v.b,
-            .rows = 1,
-            .columns = v.columns,
-            .k = together,
-            .interleaved = together,
-            .is_swapped = v.is_swapped};
+    return row_of({v.sum, v.a, v.b, 1, v.columns, together, together},
+                  {.name = v.name,
+                   .family = v.family,
+                   .arch = v.arch,
+                   .features = v.features,
+                   .mnemonic = v.mnemonic,
+                   .is_swapped = v.is_swapped});
 }
 
 // Two rows of A and two columns of B, of 64 bits each, are in registers of 128.
-CpuInstruction of_pairs(const char *name, const char *mnemonic, Type sum, Type a, Type b,
-                        bool is_swapped = false) {
-    return {.name = name,
-            .mnemonic = mnemonic,
-            .family = "mmla",
-            .arch = Target::ARM,
-            .features = {Target::ARMv86a},
-            .sum = sum,
-            .a = a,
-            .b = b,
-            .rows = 2,
-            .columns = 2,
-            .k = 8 / a.bytes(),
-            .is_swapped = is_swapped};
+Instruction of_pairs(const char *name, const char *mnemonic, Type sum, Type a, Type b,
+                     bool is_swapped = false) {
+    return row_of({sum, a, b, 2, 2, 8 / a.bytes(), 0}, {.name = name,
+                                                        .family = "mmla",
+                                                        .arch = Target::ARM,
+                                                        .features = {Target::ARMv86a},
+                                                        .mnemonic = mnemonic,
+                                                        .is_swapped = is_swapped});
 }
 
-std::vector<CpuInstruction> all_instructions() {
+std::vector<Instruction> all_instructions() {
     const Type s8 = Int(8), u8 = UInt(8), s16 = Int(16), s32 = Int(32), bf16 = BFloat(16),
                f32 = Float(32);
-    const std::vector<Target::Feature> vnni = {Target::AVX512_VNNI},
-                                       narrow = {Target::AVXVNNI, Target::AVX512_VNNI},
-                                       bfloat = {Target::AVX512_Zen4},
-                                       dot = {Target::ARMDotProd, Target::ARMv84a},
-                                       mixed = {Target::ARMv86a};
+    const Features vnni = {Target::AVX512_VNNI}, narrow = {Target::AVXVNNI, Target::AVX512_VNNI},
+                   bfloat = {Target::AVX512_Zen4}, dot = {Target::ARMDotProd, Target::ARMv84a},
+                   mixed = {Target::ARMv86a};
     return {
         of_tiles("tdpbssd", s32, s8, s8),
         of_tiles("tdpbusd", s32, u8, s8),
@@ -106,108 +113,11 @@ std::vector<CpuInstruction> all_instructions() {
     };
 }
 
-// The rows stay where they are.
-struct CpuTable {
-    CpuTable() {
-        std::vector<CpuInstruction> all = all_instructions();
-        for (CpuInstruction &i : all) rows.push_back(std::move(i));
-    }
-    std::mutex mutex;
-    std::list<CpuInstruction> rows;
-};
-CpuTable &cpu_table() {
-    static CpuTable table;
-    return table;
-}
-
-Expr cpu_element(const InstructionOperand &operand, const Expr &row, const Expr &column) {
-    return Call::make(operand.type, operand.name, CallKind::Func, 0, {row, column});
-}
-
-Stmt cpu_loop(Symbol name, int64_t extent, const Stmt &body) {
-    return For::make(name, 0, int32_t(extent), LoopKind::Serial, Partition::Never, body);
-}
-
 }  // namespace
 
-std::vector<const CpuInstruction *> cpu_instructions() {
-    CpuTable &table = cpu_table();
-    const std::lock_guard lock(table.mutex);
-    std::vector<const CpuInstruction *> all;
-    for (const CpuInstruction &i : table.rows) all.push_back(&i);
+const std::vector<Instruction> &cpu_instructions() {
+    static const std::vector<Instruction> all = all_instructions();
     return all;
-}
-
-const CpuInstruction *cpu_instruction(std::string_view name) {
-    CpuTable &table = cpu_table();
-    const std::lock_guard lock(table.mutex);
-    const auto found = std::ranges::find(table.rows, name, &CpuInstruction::name);
-    return found == table.rows.end() ? nullptr : &*found;
-}
-
-std::vector<const CpuInstruction *> cpu_instructions_called(std::string_view name) {
-    std::vector<const CpuInstruction *> found;
-    for (const CpuInstruction *i : cpu_instructions()) {
-        if (name == "any" || i->name == name || i->mnemonic == name || i->family == name)
-            found.push_back(i);
-    }
-    return found;
-}
-
-bool is_cpu_instruction_name(std::string_view name, const Target &target) {
-    if (name == "any") return !target.has_gpu_feature();
-    return !cpu_instructions_called(name).empty();
-}
-
-void register_cpu_instruction(const CpuInstruction &instruction) {
-    const int64_t bytes = instruction.rows * instruction.columns * instruction.sum.bytes();
-    if (instruction.assembly.empty() || instruction.is_of_tiles() ||
-        (bytes != 16 && bytes != 32 && bytes != 64))
-        throw CompileError(str("the instruction ", instruction.name,
-                               " of a CPU has to have a line of assembly, and sums that fill a "
-                               "vector register of 16, 32 or 64 bytes; it has ",
-                               bytes));
-    try {
-        verify(instruction.instruction());
-    } catch (const InternalError &e) {
-        throw CompileError(e.what());
-    }
-    CpuTable &table = cpu_table();
-    const std::lock_guard lock(table.mutex);
-    table.rows.push_front(instruction);
-}
-
-bool CpuInstruction::is_on(const Target &target) const {
-    const Target all = target.with_implied_features();
-    return target.arch == arch && target.bits == 64 && all.features_any_of(features);
-}
-
-Instruction CpuInstruction::instruction() const {
-    const auto own = [](const char *name) { return Symbol::interned(name); };
-    const std::string of_d = is_swapped && rows > 1 ? str("register(j*", rows, " + i)")
-                                                    : str("register(i*", columns, " + j)");
-    const std::string of_b = interleaved ? str("row(k/", interleaved, ") element(j*", interleaved,
-                                               " + k%", interleaved, ")")
-                                         : "row(j) element(k)";
-    Instruction made{
-        .name = name,
-        .family = family,
-        .threads = 1,
-        .operands = {{own("D"), sum, OperandPlace::Registers,
-                      parse_layout(str("i:", rows, " j:", columns, " -> thread(0) ", of_d))},
-                     {own("A"), a, OperandPlace::MemoryOfRows,
-                      parse_layout(str("i:", rows, " k:", k, " -> row(i) element(k)"))},
-                     {own("B"), b, OperandPlace::MemoryOfRows,
-                      parse_layout(str("k:", k, " j:", columns, " -> ", of_b))}}};
-    const Expr at_i = int32_variable(own("i")), at_j = int32_variable(own("j")),
-               at_k = int32_variable(own("k"));
-    const Expr product = cast(sum, cpu_element(made.operands[1], at_i, at_k)) *
-                         cast(sum, cpu_element(made.operands[2], at_k, at_j));
-    const Stmt body = Provide::make(own("D"), {cpu_element(made.operands[0], at_i, at_j) + product},
-                                    {at_i, at_j});
-    made.meaning =
-        cpu_loop(own("i"), rows, cpu_loop(own("j"), columns, cpu_loop(own("k"), k, body)));
-    return made;
 }
 
 }  // namespace tessera::ir

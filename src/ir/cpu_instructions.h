@@ -1,52 +1,17 @@
 #pragma once
-#include "base/target.h"
 #include "ir/instruction.h"
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace tessera::ir {
 
-// An instruction of a CPU that adds a product of small matrices to sums: D(i, j) += A(i, k) *
-// B(k, j). One thread runs it. D is in registers; A and B are in memory, in rows that are one
-// stride apart: those of A have neighbours along k in them, and those of B
+// Returns the instructions of CPUs that sum products, those to be preferred first. One thread runs
+// them. D is in registers; A and B are in memory, in rows that are one stride apart: those of A
+// have neighbours along k in them, and so have those of B, one for each j, or else
 //
-//     element(j * interleaved + k % interleaved) of row k / interleaved,
+//     element(j * n + k % n) of row k / n.
 //
-// or, if that is 0, neighbours along k of one j.
-struct CpuInstruction {
-    std::string name;      // of this form of it
-    std::string mnemonic;  // as the machine's manual has it
-    std::string family;    // one name for all of a kind: "amx", "vnni", "dot", "mmla"
-    Target::Arch arch = Target::X86;
-    std::vector<Target::Feature> features;  // any of these will do
-    Type sum, a, b;
-    int64_t rows = 1, columns = 1, k = 1, interleaved = 0;
-    bool is_swapped = false;  // the machine takes B before A, and gives D by columns
-    // Of a user's own instruction: its line of assembly, in which $D, $A and $B stand for vector
-    // registers.
-    std::string assembly = "";
-
-    // Returns what it means, and where its operands lie.
-    Instruction instruction() const;
-    // Returns true if D, A and B are tile registers, of which a machine has eight.
-    bool is_of_tiles() const { return family == "amx"; }
-    // Returns true if code for the target may use it.
-    bool is_on(const Target &target) const;
-};
-
 // Sizes and operands are described by "Intel 64 and IA-32 Architectures Software Developer's
 // Manual", volume 2, and by "Arm Architecture Reference Manual for A-profile", section C7.2.
-std::vector<const CpuInstruction *> cpu_instructions();
-// Returns the instruction of this name; null if there is none.
-const CpuInstruction *cpu_instruction(std::string_view name);
-// Returns all of this name, mnemonic or family, or of any ("any"), those to be preferred first.
-std::vector<const CpuInstruction *> cpu_instructions_called(std::string_view name);
-// Returns true if the name stands for instructions of CPUs in code for this target: "any" does if
-// that has no GPU.
-bool is_cpu_instruction_name(std::string_view name, const Target &target);
-// Adds an instruction of the user's to the table, before all others. Throws CompileError if the row
-// contradicts itself, or has no line of assembly.
-void register_cpu_instruction(const CpuInstruction &instruction);
+const std::vector<Instruction> &cpu_instructions();
 
 }  // namespace tessera::ir

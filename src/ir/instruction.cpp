@@ -1,5 +1,6 @@
 #include "ir/instruction.h"
 #include "base/error.h"
+#include "ir/cpu_instructions.h"
 #include "ir/gpu_instructions.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
@@ -62,6 +63,15 @@ int64_t Instruction::extent(std::string_view loop) const {
     throw InternalError(str(name, " has no loop ", loop));
 }
 
+bool Instruction::is_on(const Target &target) const {
+    if (arch)
+        return target.arch == *arch && target.bits == 64 &&
+               target.with_implied_features().features_any_of(features);
+    return std::ranges::all_of(target.cuda_capabilities(), [&](int gpu) {
+        return is_of_one_capability ? gpu == capability : gpu >= capability;
+    });
+}
+
 void verify(const Instruction &instruction) {
     const Meaning meaning(instruction.meaning);
     for (const InstructionOperand &o : instruction.operands) {
@@ -116,6 +126,7 @@ std::vector<Instruction> rows_for(int64_t columns) {
         for (const auto &[name, row] : own.rows) all.push_back(row);
     }
     for (Instruction &row : gpu_instructions(columns)) all.push_back(std::move(row));
+    for (const Instruction &row : cpu_instructions()) all.push_back(row);
     return all;
 }
 
@@ -149,13 +160,41 @@ std::vector<Instruction> instructions_named(std::string_view name, int64_t colum
     std::vector<Instruction> found;
     const int64_t named = columns_in(name);
     for (Instruction &row : rows_for(named > 0 ? named : columns)) {
-        if ((name == "any" && !row.rounds_operands) || row.family == name || row.name == name)
+        if ((name == "any" && !row.rounds_operands) || row.is_called(name))
             found.push_back(std::move(row));
     }
     return found;
 }
 
+bool is_name_of_cpu(std::string_view name, const Target &target) {
+    if (name == "any") return !target.has_gpu_feature();
+    const auto is_one = [&](const Instruction &row) {
+        return row.is_of_cpu() && row.is_called(name);
+    };
+    if (std::ranges::any_of(cpu_instructions(), is_one)) return true;
+    Added &own = added();
+    const std::lock_guard lock(own.mutex);
+    return std::ranges::any_of(own.rows, [&](const auto &row) { return is_one(row.second); });
+}
+
+namespace {
+
+// Sums of a user's instruction of a CPU are in one vector register.
+void check_own_of_cpu(const Instruction &row) {
+    const InstructionOperand &sums = row.operand("D");
+    const int64_t bytes = sums.layout.size() * sums.type.bytes();
+    if (!row.assembly.empty() && !row.is_of_tiles && (bytes == 16 || bytes == 32 || bytes == 64))
+        return;
+    throw CompileError(str("the instruction ", row.name,
+                           " of a CPU has to have a line of assembly, and sums that fill a vector "
+                           "register of 16, 32 or 64 bytes; it has ",
+                           bytes));
+}
+
+}  // namespace
+
 void register_instruction(const Instruction &instruction) {
+    if (instruction.is_of_cpu()) check_own_of_cpu(instruction);
     try {
         verify(instruction);
     } catch (const InternalError &e) {

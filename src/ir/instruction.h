@@ -1,4 +1,5 @@
 #pragma once
+#include "base/target.h"
 #include "ir/layout.h"
 #include "ir/nodes.h"
 #include <optional>
@@ -36,17 +37,31 @@ struct Instruction {
     // only.
     int capability = 0;
     bool is_of_one_capability = false;
+    // CPUs that have it: of this architecture, of 64 bits, and with any of these features. Nothing
+    // if it is an instruction of GPUs.
+    std::optional<Target::Arch> arch = std::nullopt;
+    std::vector<Target::Feature> features = {};
     std::vector<InstructionOperand> operands = {};  // the first is the one that is written
     Stmt meaning = Stmt();
     // Its line of assembly. $D, $A and $B stand for registers ($D[2:4] for those numbered 2 and 3),
     // or for the descriptor of an operand in memory; %A and %B for 1 if such an operand does not
-    // lie along k, else 0.
-    std::string assembly = "";
+    // lie along k, else 0. On CPUs they are vector registers, and rows of the table have no line:
+    // they are emitted by their mnemonics, as the machine's manual has them, or as tile registers.
+    std::string assembly = "", mnemonic = "";
+    bool is_of_tiles = false;  // its operands are tile registers, of which a machine has eight
+    bool is_swapped = false;   // the machine takes B before A, and gives D by columns
 
     // Throws InternalError if there is none of that name.
     const InstructionOperand &operand(std::string_view name) const;
     // Returns the extent of a loop of the meaning. Throws InternalError if no operand has it.
     int64_t extent(std::string_view loop) const;
+    bool is_of_cpu() const { return arch.has_value(); }
+    // Returns true if code for the target may use it: if all of its GPUs have it, or its CPU.
+    bool is_on(const Target &target) const;
+    // Returns true if it is called so: it is its name, mnemonic or family.
+    bool is_called(std::string_view wanted) const {
+        return wanted == name || wanted == family || (wanted == mnemonic && !mnemonic.empty());
+    }
 };
 
 // Throws InternalError if a row contradicts itself: an operand that the meaning does not use, or
@@ -57,11 +72,14 @@ void verify(const Instruction &instruction);
 // Returns the instruction of this name; nothing if there is none.
 std::optional<Instruction> find_instruction(std::string_view name);
 // Returns the instructions that a family has (or "any": all but those that round their operands),
-// or the one of this name, in the order in which they are tried. Where the number of columns of an
-// instruction can be chosen, `columns` are chosen.
+// or those of this name or mnemonic, in the order in which they are tried. Where the number of
+// columns of an instruction can be chosen, `columns` are chosen.
 std::vector<Instruction> instructions_named(std::string_view name, int64_t columns);
+// Returns true if the name stands for instructions of CPUs in code for this target: "any" does if
+// that has no GPU.
+bool is_name_of_cpu(std::string_view name, const Target &target);
 // Adds an instruction of the user's to the table, or changes the one of its name. Throws
-// CompileError if the row contradicts itself.
+// CompileError if the row contradicts itself, or is one of a CPU without a line of assembly.
 void register_instruction(const Instruction &instruction);
 // Returns the names of the families, and of instructions that are in none.
 std::vector<std::string> instruction_names();

@@ -1,5 +1,4 @@
 #include "lang/mapping.h"
-#include "ir/cpu_instructions.h"
 #include "lang/func.h"
 #include "program/mappings.h"
 
@@ -9,9 +8,7 @@ namespace {
 // The instructions of that name or family, in the order in which they are tried. How many columns
 // one has makes no difference here.
 std::vector<ir::Instruction> instructions_of(const TensorInstruction &wanted, Location at) {
-    std::vector<ir::Instruction> all = ir::instructions_named(wanted.name(), 8);
-    for (const ir::CpuInstruction *i : ir::cpu_instructions_called(wanted.name()))
-        all.push_back(i->instruction());
+    const std::vector<ir::Instruction> all = ir::instructions_named(wanted.name(), 8);
     if (!all.empty()) return all;
     throw CompileError(at, str("there is no instruction ", wanted.name(), "; there are any, ",
                                join(ir::instruction_names())));

@@ -1,6 +1,6 @@
 // Tensor instructions of CPUs, run: those of AArch64 by qemu, those of AMX by an emulator of them
 // where this machine has none.
-#include "ir/cpu_instructions.h"
+#include "ir/instruction.h"
 #include "support/program.h"
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -68,7 +68,7 @@ template<typename A, typename B, typename S> void by_emulator(const Case &c) {
     const Target host = get_host_target();
     if (!host.has_feature(Target::AVX512_Skylake)) return;
     Program program(this_machine());
-    if (!ir::cpu_instruction(c.instruction)->is_on(host))
+    if (!ir::find_instruction(c.instruction)->is_on(host))
         std::filesystem::copy_file(AMX_EMULATOR, program.path("amx_emulator.c"));
     agrees<A, B, S>(program, target, c);
 }

@@ -1,7 +1,7 @@
 // Products of matrices by instructions of CPUs: by meaning, without the machine; as assembly; and
 // run, where this machine has the instruction.
 #include "error/refusal.h"
-#include "ir/cpu_instructions.h"
+#include "ir/instruction.h"
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -78,7 +78,7 @@ const Target interpreter("host-jit-interpret");
 std::vector<Target> with_machine(const std::string &instruction) {
     std::vector<Target> all{interpreter};
     const Target host("host-jit");
-    if (ir::cpu_instruction(instruction)->is_on(host)) all.push_back(host);
+    if (ir::find_instruction(instruction)->is_on(host)) all.push_back(host);
     return all;
 }
 
@@ -321,10 +321,10 @@ TEST_SUITE("tensor instructions of CPUs") {
                        "bfmmla\t") == 32);
     }
     TEST_CASE("an instruction of the user's own is a row with a line of assembly") {
-        ir::CpuInstruction own = *ir::cpu_instruction("vpdpwssd");
+        ir::Instruction own = *ir::find_instruction("vpdpwssd");
         own.name = own.mnemonic = own.family = "own_words";
         own.assembly = "vpdpwssd $B, $A, $D";
-        ir::register_cpu_instruction(own);
+        ir::register_instruction(own);
         const Sizes s{12, 64, 32, 6, 32, 8};
         agrees<int16_t, int16_t, int>(s, "own_words", with_machine("own_words"));
         CHECK(count_of(assembly_of(Int(16), Int(16), Int(32), s, "own_words",

@@ -1,7 +1,7 @@
 #include "interpret/statement.h"
-#include "ir/cpu_tensor.h"
 #include "ir/equal.h"
 #include "ir/parser.h"
+#include "ir/tensor_operation.h"
 #include "ir/visitor.h"
 #include "runtime/tessera_runtime.h"
 #include <array>
@@ -18,9 +18,9 @@ namespace {
 const std::string by_sdot =
     "  allocate d: int32[8] in Stack\n"
     "  for i in [0, +8): d[i] = 100\n"
-    "  machine_op tensor(\"multiply\", \"sdot\", 2, 4, 4, 0, address_of(d[0]), "
-    "address_of(a[0]), address_of(a[0]), address_of(b[0]), address_of(b[0]), "
-    "address_of(a[0]), address_of(a[4]), address_of(b[0])):\n"
+    "  machine_op tensor(\"sdot\", 2, 4, 4, \"rows of the host\", \"rows of the host\", "
+    "address_of(d[0]), address_of(a[0]), address_of(a[0]), address_of(a[0]), address_of(a[4]), "
+    "address_of(b[0]), address_of(b[0]), address_of(b[0])):\n"
     "    for i in [0, +2): for j in [0, +4): for k in [0, +4):\n"
     "      d[j + 4*i] = d[j + 4*i] + int32(a[k + 4*i]) * int32(b[k + 4*j])\n"
     "  for i in [0, +8): out[i] = d[i]\n";
@@ -75,9 +75,9 @@ std::string fault(const std::string &body) {
     std::string found = "none is there";
     const Module m = parsed(body);
     for_each_node(m.functions[0].body, [&](const MachineOp &op) {
-        found = fault_of_cpu_tensor(op);
+        found = fault_of(op);
         if (!found.empty()) return;
-        const std::vector<Expr> all = CpuTensorOperation::of(op).operands();
+        const std::vector<Expr> all = TensorOperation::of(op).operands();
         CHECK(std::ranges::equal(all, op.operands,
                                  [](const Expr &x, const Expr &y) { return equal(x, y); }));
     });
@@ -106,12 +106,36 @@ TEST_SUITE("tensor operations of CPUs") {
     TEST_CASE("are verified") {
         CHECK(fault(by_sdot).empty());
         CHECK(fault(with(by_sdot, "\"sdot\"", "\"xdot\"")) ==
-              "a tensor operation of a CPU names one of its instructions");
-        CHECK(fault(with(by_sdot, "2, 4, 4, 0", "2, 5, 4, 0")) ==
-              "a tensor operation of 2 x 5 x 4, which sdot does not divide");
-        CHECK(fault(with(by_sdot, "2, 4, 4, 0", "3, 4, 4, 0")) ==
+              "a tensor operation has the name of an instruction, three extents and where its "
+              "operands are before its places");
+        CHECK(fault(with(by_sdot, "2, 4, 4,", "2, 5, 4,")) ==
+              "a tensor operation of 2 x 5 x 4, which its instructions do not divide");
+        CHECK(fault(with(by_sdot, "2, 4, 4,", "3, 4, 4,")) ==
               "a tensor operation with 14 operands of 15");
+        CHECK(fault(with(by_sdot, "\"rows of the host\"", "\"registers\"")) ==
+              "a tensor operation whose instructions sdot do not find their operands in registers "
+              "and rows of the host");
         CHECK(fault(with(by_sdot, ", address_of(b[0])):", ", address_of(d[0])):")) ==
               "operand 13 of a tensor operation is no place of int8");
+    }
+    TEST_CASE("hold sums in registers and set them to zero, and configure tile registers") {
+        const auto around = [&](const std::string &operands) {
+            return fault("  allocate d: int32[256] in Stack\n"
+                         "  machine_op tensor(" +
+                         operands + "):\n    for i in [0, +256): d[i] = 0\n");
+        };
+        CHECK(around("\"tdpbssd\", 16, 16, 0, \"hold\", address_of(d[0])").empty());
+        CHECK(around("\"tdpbssd\", 16, 16, 0, \"hold from zero\", address_of(d[0])").empty());
+        CHECK(around("\"tdpbssd\", 16, 16, 0, \"zero\", address_of(d[0])").empty());
+        CHECK(around("\"tdpbssd\", 0, 0, 0, \"configure\"").empty());
+        CHECK(around("\"tdpbssd\", 16, 8, 0, \"hold\", address_of(d[0])") ==
+              "a tensor operation of 16 x 8 x 0, which its instructions do not divide");
+        CHECK(around("\"tdpbssd\", 16, 16, 0, \"zero\", address_of(a[0])") ==
+              "operand 5 of a tensor operation is no place of int32");
+        CHECK(around("\"tdpbssd\", 16, 16, 0, \"zero\"") ==
+              "a tensor operation with 5 operands of 6");
+        CHECK(around("\"mma.m16n8k16.f32.f16\", 16, 16, 0, \"configure\"") ==
+              "a tensor operation configure of mma.m16n8k16.f32.f16, which is no instruction of a "
+              "CPU");
     }
 }

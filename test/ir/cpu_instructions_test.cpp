@@ -1,5 +1,7 @@
+#include "base/error.h"
 #include "ir/cpu_instructions.h"
-#include "ir/cpu_tensor.h"
+#include "ir/tensor_operation.h"
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <set>
 
@@ -9,50 +11,55 @@ using namespace tessera::ir;
 TEST_SUITE("instructions of CPUs") {
     TEST_CASE("rows do not contradict themselves, and names are different") {
         std::set<std::string> names;
-        for (const CpuInstruction *row : cpu_instructions()) {
-            CAPTURE(row->name);
-            verify(row->instruction());
-            CHECK(is_bijective(row->instruction().operand("D").layout));
-            CHECK(names.insert(row->name).second);
-            CHECK(cpu_instruction(row->name) == row);
+        for (const Instruction &row : cpu_instructions()) {
+            CAPTURE(row.name);
+            verify(row);
+            CHECK(is_bijective(row.operand("D").layout));
+            CHECK(names.insert(row.name).second);
+            CHECK(find_instruction(row.name)->meaning.same_as(row.meaning));
         }
     }
     TEST_CASE("a family has all of its instructions, those of more columns first") {
-        CHECK(cpu_instructions_called("amx").size() == 5);
-        CHECK(cpu_instructions_called("vpdpwssd").front()->columns == 16);
-        CHECK(cpu_instructions_called("vpdpwssd").back()->columns == 8);
-        CHECK(cpu_instructions_called("wgmma").empty());
+        CHECK(instructions_named("amx", 0).size() == 5);
+        CHECK(instructions_named("vpdpwssd", 0).front().extent("j") == 16);
+        CHECK(instructions_named("vpdpwssd", 0).back().extent("j") == 8);
+        for (const Instruction &row : instructions_named("wgmma", 8)) CHECK(!row.is_of_cpu());
+        const auto families = instruction_names();
+        for (const char *family : {"amx", "vnni", "dot", "mmla", "mma", "wgmma"})
+            CHECK(std::ranges::count(families, family) == 1);
     }
     TEST_CASE("users add their own, with a line of assembly") {
-        CpuInstruction own = *cpu_instruction("sdot");
+        Instruction own = *find_instruction("sdot");
         own.name = own.mnemonic = own.family = "own_sdot";
-        CHECK_THROWS_WITH_AS(register_cpu_instruction(own),
+        CHECK_THROWS_WITH_AS(register_instruction(own),
                              doctest::Contains("has to have a line of assembly"), CompileError);
         own.assembly = "sdot $D.4s, $A.16b, $B.16b";
-        register_cpu_instruction(own);
-        CHECK(cpu_instructions_called("own_sdot").size() == 1);
-        CHECK(cpu_instructions_called("any").front()->name == "own_sdot");
-        CHECK(is_cpu_instruction_name("any", Target("arm-64-linux")));
-        CHECK(!is_cpu_instruction_name("any", Target("x86-64-linux-cuda")));
+        register_instruction(own);
+        CHECK(instructions_named("own_sdot", 0).size() == 1);
+        CHECK(instructions_named("any", 0).front().name == "own_sdot");
+        CHECK(is_name_of_cpu("own_sdot", Target("x86-64-linux-cuda")));
+        CHECK(!is_name_of_cpu("mma", Target("arm-64-linux")));
+        CHECK(is_name_of_cpu("any", Target("arm-64-linux")));
+        CHECK(!is_name_of_cpu("any", Target("x86-64-linux-cuda")));
     }
     TEST_CASE("features decide which machine has it") {
-        const CpuInstruction *tiles = cpu_instruction("tdpbssd");
+        const auto tiles = find_instruction("tdpbssd");
         CHECK(tiles->is_on(Target("x86-64-linux-avx512_sapphirerapids")));
         CHECK(!tiles->is_on(Target("x86-64-linux-avx512_zen4")));
-        CHECK(cpu_instruction("vpdpbusd")->is_on(Target("x86-64-linux-avx512_zen4")));
-        CHECK(!cpu_instruction("sdot")->is_on(Target("x86-64-linux-avx512_zen4")));
-        CHECK(cpu_instruction("sdot")->is_on(Target("arm-64-linux-arm_dot_prod")));
+        CHECK(find_instruction("vpdpbusd")->is_on(Target("x86-64-linux-avx512_zen4")));
+        CHECK(!find_instruction("sdot")->is_on(Target("x86-64-linux-avx512_zen4")));
+        CHECK(find_instruction("sdot")->is_on(Target("arm-64-linux-arm_dot_prod")));
     }
     TEST_CASE("sums of each instruction lie one behind the other in a Tile") {
-        CpuTensorOperation t;
-        t.instruction = "usmmla";
+        TensorOperation t;
+        t.instruction = *find_instruction("usmmla");
         t.rows = 4;
         t.columns = 8;
-        const Layout layout = t.layout();
-        for (int64_t i = 0; i < t.row_steps(); i++) {
-            for (int64_t j = 0; j < t.column_steps(); j++) {
+        const Layout layout = t.registers_of("D");
+        for (int64_t i = 0; i < t.steps("i"); i++) {
+            for (int64_t j = 0; j < t.steps("j"); j++) {
                 const int64_t element[] = {2 * i, 2 * j};
-                CHECK(place_of(layout, element)[1] == t.first_sum(i, j));
+                CHECK(place_of(layout, element)[1] == (i * t.steps("j") + j) * 4);
             }
         }
         CHECK(is_bijective(layout));

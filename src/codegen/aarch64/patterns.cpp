@@ -23,7 +23,7 @@ public:
     Value *intrinsic(const IntrinsicCall &call) override;
     Value *shift(Value *v, Value *count, Type t, const Shift &how) override;
     Value *fast_inverse(Value *x, int lanes, bool of_root) override;
-    Value *multiply(const CpuInstruction &row, Value *sums, Value *a, Value *c) override;
+    Value *multiply(const ir::Instruction &row, Value *sums, Value *a, Value *c) override;
 
 private:
     Value *lane_by_lane(const IntrinsicCall &c, const Pair &op);
@@ -225,7 +225,7 @@ Value *AArch64Patterns::reduce_neighbours(ReduceOp op, Value *v, Type element, i
     return reduce_lanes(op, v, element, lanes);
 }
 
-Value *AArch64Patterns::multiply(const CpuInstruction &row, Value *sums, Value *a, Value *c) {
+Value *AArch64Patterns::multiply(const ir::Instruction &row, Value *sums, Value *a, Value *c) {
     struct Row {
         const char *mnemonic;
         I::ID op;

@@ -1,8 +1,8 @@
 #pragma once
 #include "codegen/llvm/emitter.h"
 #include "codegen/nvptx/device_image.h"
-#include "ir/cpu_tensor.h"
 #include "ir/module.h"
+#include "ir/tensor_operation.h"
 #include <unordered_set>
 
 namespace tessera::program {
@@ -128,16 +128,16 @@ private:
     // tensor.cpp
     void machine_op(const MachineOp &node) override;
     void configure_tiles(const MachineOp &node);
-    void hold(const CpuTensorOperation &t, const Stmt &body);
-    void move_sums(const CpuTensorOperation &t, const HeldTile &tile, bool to_memory);
-    void set_to_zero(const CpuTensorOperation &t, const HeldTile &tile);
-    void multiply(const CpuTensorOperation &t, const HeldTile &tile);
-    void multiply_vectors(const CpuTensorOperation &t, const HeldTile &tile);
-    void multiply_tiles(const CpuTensorOperation &t);
-    HeldTile registers_for(const CpuTensorOperation &t);
+    void hold(const TensorOperation &t, const Stmt &body);
+    void move_sums(const TensorOperation &t, const HeldTile &tile, bool to_memory);
+    void set_to_zero(const TensorOperation &t, const HeldTile &tile);
+    void multiply(const TensorOperation &t, const HeldTile &tile);
+    void multiply_vectors(const TensorOperation &t, const HeldTile &tile);
+    void multiply_tiles(const TensorOperation &t);
+    HeldTile registers_for(const TensorOperation &t);
     Value *operand_vector(const InstructionOperand &operand, Value *place, Value *stride,
                           int64_t bytes);
-    Value *by_assembly(const CpuInstruction &row, Value *sums, Value *a, Value *b_vector);
+    Value *by_assembly(const ir::Instruction &row, Value *sums, Value *a, Value *b_vector);
     Value *row_stride(const Expr &row, const Expr &next);
 
     // launch.cpp

@@ -1,6 +1,5 @@
 #include "codegen/host/host_emitter.h"
 #include "codegen/llvm/patterns.h"
-#include "ir/cpu_tensor.h"
 #include <llvm/IR/InlineAsm.h>
 
 // Instructions of CPUs that add products of small matrices to what is in registers.
@@ -11,17 +10,25 @@ namespace {
 // Tile registers have rows of so many bytes.
 constexpr int64_t tile_row_bytes = 64;
 
+int64_t bytes_of_sums(const ir::Instruction &instruction) {
+    const InstructionOperand &sums = instruction.operand("D");
+    return sums.layout.size() * sums.type.bytes();
+}
+
 }  // namespace
 
 void HostEmitter::machine_op(const MachineOp &node) {
-    if (!is_cpu_tensor(node)) return run(node.body);
-    const CpuTensorOperation t = CpuTensorOperation::of(node);
+    if (!is_tensor_operation(node.op)) return run(node.body);
+    const auto t = TensorOperation::of(node);
+    if (!t.instruction.is_of_cpu()) return run(node.body);
     const HeldTile *held = host().held;
+    using Step = TensorOperation::Step;
     switch (t.step) {
-    case CpuTensorStep::Configure: return configure_tiles(node);
-    case CpuTensorStep::Hold: return hold(t, node.body);
-    case CpuTensorStep::Zero: return held ? set_to_zero(t, *held) : run(node.body);
-    case CpuTensorStep::Multiply: break;
+    case Step::Configure: return configure_tiles(node);
+    case Step::Hold:
+    case Step::HoldFromZero: return hold(t, node.body);
+    case Step::Zero: return held ? set_to_zero(t, *held) : run(node.body);
+    case Step::Multiply: break;
     }
     MemoScope forget(*this);
     if (held) return multiply(t, *held);
@@ -40,9 +47,9 @@ void HostEmitter::configure_tiles(const MachineOp &node) {
     tiles->release();
 }
 
-void HostEmitter::hold(const CpuTensorOperation &t, const Stmt &body) {
+void HostEmitter::hold(const TensorOperation &t, const Stmt &body) {
     const HeldTile own = registers_for(t);
-    if (!t.starts_at_zero) {
+    if (t.step == TensorOperation::Step::Hold) {
         MemoScope forget(*this);
         move_sums(t, own, false);
     }
@@ -53,24 +60,23 @@ void HostEmitter::hold(const CpuTensorOperation &t, const Stmt &body) {
     move_sums(t, own, true);
 }
 
-HeldTile HostEmitter::registers_for(const CpuTensorOperation &t) {
-    const CpuInstruction &row = t.row();
+HeldTile HostEmitter::registers_for(const TensorOperation &t) {
     HeldTile tile;
-    if (row.is_of_tiles()) return tile;
-    llvm::Type *type = llvm_vector(memory_type(row.sum), int(row.rows * row.columns));
-    for (int64_t i = 0; i < t.row_steps() * t.column_steps(); i++)
+    if (t.instruction.is_of_tiles) return tile;
+    const InstructionOperand &sums = t.instruction.operand("D");
+    llvm::Type *type = llvm_vector(memory_type(sums.type), int(sums.layout.size()));
+    for (int64_t i = 0; i < t.steps("i") * t.steps("j"); i++)
         tile.sums.push_back(stack_slot(type, 1, 64));
     return tile;
 }
 
 // Moves sums between registers and the Tile's place in memory.
-void HostEmitter::move_sums(const CpuTensorOperation &t, const HeldTile &tile, bool to_memory) {
-    const CpuInstruction &row = t.row();
-    Value *first = value(t.sums);
-    const auto tiles = row.is_of_tiles() ? patterns->tile_registers() : nullptr;
-    const int64_t bytes = row.rows * row.columns * row.sum.bytes();
+void HostEmitter::move_sums(const TensorOperation &t, const HeldTile &tile, bool to_memory) {
+    Value *first = value(t.accumulators);
+    const auto tiles = t.instruction.is_of_tiles ? patterns->tile_registers() : nullptr;
+    const int64_t bytes = bytes_of_sums(t.instruction);
     const llvm::Align align(uint64_t(std::min<int64_t>(bytes, 16)));
-    for (int64_t n = 0; n < t.row_steps() * t.column_steps(); n++) {
+    for (int64_t n = 0; n < t.steps("i") * t.steps("j"); n++) {
         Value *place = b.CreateConstGEP1_64(b.getInt8Ty(), first, uint64_t(n * bytes));
         if (tiles) {
             Value *stride = int64(tile_row_bytes);
@@ -84,16 +90,16 @@ void HostEmitter::move_sums(const CpuTensorOperation &t, const HeldTile &tile, b
     }
 }
 
-void HostEmitter::set_to_zero(const CpuTensorOperation &t, const HeldTile &tile) {
+void HostEmitter::set_to_zero(const TensorOperation &t, const HeldTile &tile) {
     for (llvm::AllocaInst *slot : tile.sums)
         b.CreateStore(llvm::Constant::getNullValue(slot->getAllocatedType()), slot);
-    if (!t.row().is_of_tiles()) return;
+    if (!t.instruction.is_of_tiles) return;
     const auto tiles = patterns->tile_registers();
-    for (int64_t n = 0; n < t.row_steps() * t.column_steps(); n++) tiles->zero(int(n));
+    for (int64_t n = 0; n < t.steps("i") * t.steps("j"); n++) tiles->zero(int(n));
 }
 
-void HostEmitter::multiply(const CpuTensorOperation &t, const HeldTile &tile) {
-    t.row().is_of_tiles() ? multiply_tiles(t) : multiply_vectors(t, tile);
+void HostEmitter::multiply(const TensorOperation &t, const HeldTile &tile) {
+    t.instruction.is_of_tiles ? multiply_tiles(t) : multiply_vectors(t, tile);
 }
 
 Value *HostEmitter::row_stride(const Expr &row, const Expr &next) {
@@ -122,7 +128,8 @@ Value *HostEmitter::operand_vector(const InstructionOperand &operand, Value *pla
 }
 
 // The user's own line of assembly, whose registers LLVM chooses.
-Value *HostEmitter::by_assembly(const CpuInstruction &row, Value *sums, Value *a, Value *b_vector) {
+Value *HostEmitter::by_assembly(const ir::Instruction &row, Value *sums, Value *a,
+                                Value *b_vector) {
     std::string text = row.assembly;
     for (const auto &[name, number] : {std::pair("$D", "$0"), {"$A", "$1"}, {"$B", "$2"}}) {
         for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 2))
@@ -135,26 +142,25 @@ Value *HostEmitter::by_assembly(const CpuInstruction &row, Value *sums, Value *a
                         {b.CreateBitCast(a, type), b.CreateBitCast(b_vector, type), sums});
 }
 
-void HostEmitter::multiply_vectors(const CpuTensorOperation &t, const HeldTile &tile) {
-    const CpuInstruction &row = t.row();
-    const Instruction instruction = row.instruction();
-    Value *of_a = row_stride(t.a_row, t.a_next), *of_b = row_stride(t.b_row, t.b_next);
-    const int64_t bytes = row.rows * row.columns * row.sum.bytes();
+void HostEmitter::multiply_vectors(const TensorOperation &t, const HeldTile &tile) {
+    const ir::Instruction &row = t.instruction;
+    Value *of_a = row_stride(t.a.row, t.a.next_row), *of_b = row_stride(t.b.row, t.b.next_row);
+    const int64_t bytes = bytes_of_sums(row), rows = t.steps("i"), columns = t.steps("j");
     const auto operand = [&](const char *name, const Expr &place, Value *stride) {
-        return operand_vector(instruction.operand(name), value(place), stride, bytes);
+        return operand_vector(row.operand(name), value(place), stride, bytes);
     };
-    for (int64_t k = 0; k < t.k_steps(); k++) {
-        std::vector<Value *> columns;
-        for (int64_t j = 0; j < t.column_steps(); j++)
-            columns.push_back(operand("B", t.b[size_t(k * t.column_steps() + j)], of_b));
-        for (int64_t i = 0; i < t.row_steps(); i++) {
-            Value *a = operand("A", t.a[size_t(k * t.row_steps() + i)], of_a);
-            for (int64_t j = 0; j < t.column_steps(); j++) {
-                llvm::AllocaInst *slot = tile.sums[size_t(i * t.column_steps() + j)];
+    for (int64_t k = 0; k < t.steps("k"); k++) {
+        std::vector<Value *> of_columns;
+        for (int64_t j = 0; j < columns; j++)
+            of_columns.push_back(operand("B", t.b.places[size_t(k * columns + j)], of_b));
+        for (int64_t i = 0; i < rows; i++) {
+            Value *a = operand("A", t.a.places[size_t(k * rows + i)], of_a);
+            for (int64_t j = 0; j < columns; j++) {
+                llvm::AllocaInst *slot = tile.sums[size_t(i * columns + j)];
                 Value *sums = b.CreateLoad(slot->getAllocatedType(), slot);
                 Value *added = row.assembly.empty()
-                                   ? patterns->multiply(row, sums, a, columns[size_t(j)])
-                                   : by_assembly(row, sums, a, columns[size_t(j)]);
+                                   ? patterns->multiply(row, sums, a, of_columns[size_t(j)])
+                                   : by_assembly(row, sums, a, of_columns[size_t(j)]);
                 if (!added) throw InternalError(str("no code for the instruction ", row.name));
                 b.CreateStore(added, slot);
             }
@@ -163,25 +169,25 @@ void HostEmitter::multiply_vectors(const CpuTensorOperation &t, const HeldTile &
 }
 
 // The first registers hold the sums, the next ones A if there are enough, and the last ones B.
-void HostEmitter::multiply_tiles(const CpuTensorOperation &t) {
-    const CpuInstruction &row = t.row();
+void HostEmitter::multiply_tiles(const TensorOperation &t) {
     const auto tiles = patterns->tile_registers();
-    const int rows = int(t.row_steps()), columns = int(t.column_steps()), first_a = rows * columns,
+    const int rows = int(t.steps("i")), columns = int(t.steps("j")), first_a = rows * columns,
               free = TileRegisters::count - first_a;
     const bool keeps_a = rows < free;
     const int of_b = std::max(1, std::min(free - (keeps_a ? rows : 1), columns));
-    Value *a_stride = row_stride(t.a_row, t.a_next), *b_stride = row_stride(t.b_row, t.b_next);
-    for (int64_t k = 0; k < t.k_steps(); k++) {
+    Value *a_stride = row_stride(t.a.row, t.a.next_row),
+          *b_stride = row_stride(t.b.row, t.b.next_row);
+    for (int64_t k = 0; k < t.steps("k"); k++) {
         const auto load_a = [&](int i, int tile) {
-            tiles->load(tile, value(t.a[size_t(k * rows + i)]), a_stride);
+            tiles->load(tile, value(t.a.places[size_t(k * rows + i)]), a_stride);
         };
         for (int j = 0; j < columns; j++) {
             const int tile_b = TileRegisters::count - 1 - j % of_b;
-            tiles->load(tile_b, value(t.b[size_t(k * columns + j)]), b_stride);
+            tiles->load(tile_b, value(t.b.places[size_t(k * columns + j)]), b_stride);
             for (int i = 0; i < rows; i++) {
                 const int tile_a = keeps_a ? first_a + i : first_a;
                 if (!keeps_a || j == 0) load_a(i, tile_a);
-                tiles->multiply(row, i * columns + j, tile_a, tile_b);
+                tiles->multiply(t.instruction, i * columns + j, tile_a, tile_b);
             }
         }
     }

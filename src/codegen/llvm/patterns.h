@@ -1,7 +1,7 @@
 #pragma once
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/tile_registers.h"
-#include "ir/cpu_instructions.h"
+#include "ir/instruction.h"
 #include <optional>
 
 namespace tessera::codegen {
@@ -45,7 +45,7 @@ public:
 
     // The sums of an instruction, to which it has added the product of its operands: vectors that
     // are as wide as its registers.
-    virtual Value *multiply(const ir::CpuInstruction & /*row*/, Value * /*sums*/, Value * /*a*/,
+    virtual Value *multiply(const ir::Instruction & /*row*/, Value * /*sums*/, Value * /*a*/,
                             Value * /*b*/) {
         return nullptr;
     }

@@ -1,6 +1,6 @@
 #pragma once
 #include "codegen/llvm/values.h"
-#include "ir/cpu_instructions.h"
+#include "ir/instruction.h"
 
 namespace tessera::codegen {
 
@@ -17,7 +17,7 @@ public:
     // The stride is in bytes.
     virtual void load(int tile, Value *place, Value *stride) = 0;
     virtual void store(int tile, Value *place, Value *stride) = 0;
-    virtual void multiply(const ir::CpuInstruction &row, int sums, int a, int b) = 0;
+    virtual void multiply(const ir::Instruction &row, int sums, int a, int b) = 0;
 };
 
 }  // namespace tessera::codegen

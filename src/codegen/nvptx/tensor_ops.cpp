@@ -366,6 +366,7 @@ std::vector<std::vector<Value *>> KernelEmitter::operands_at(const TensorOperati
         }
         break;
     }
+    case TensorOperation::Source::HostRows: throw InternalError("an operand of a CPU in a kernel");
     }
     return all;
 }

@@ -30,7 +30,7 @@ public:
     void store(int tile, Value *place, Value *stride) override {
         call(I::x86_tilestored64, {number(tile), place, stride});
     }
-    void multiply(const ir::CpuInstruction &row, int sums, int a, int b_tile) override {
+    void multiply(const ir::Instruction &row, int sums, int a, int b_tile) override {
         for (const TileProduct &p : tile_products) {
             if (row.mnemonic == p.name) call(p.id, {number(sums), number(a), number(b_tile)});
         }

@@ -27,7 +27,7 @@ public:
     bool has_byte_tables() const override { return target.has_feature(Target::AVX512_Cannonlake); }
     Value *look_up(const std::vector<Value *> &registers, const Expr &index) override;
     Value *scale(Value *x, Value *n, int lanes) override;
-    Value *multiply(const CpuInstruction &row, Value *sums, Value *a, Value *c) override;
+    Value *multiply(const ir::Instruction &row, Value *sums, Value *a, Value *c) override;
     std::unique_ptr<TileRegisters> tile_registers() override { return amx_registers(module(), b); }
 
 private:
@@ -238,7 +238,7 @@ Value *X86Patterns::intrinsic(const IntrinsicCall &call) {
     return call.op == Intrinsic::rounding_mul_shift_right ? rounding_mul_shift(call) : nullptr;
 }
 
-Value *X86Patterns::multiply(const CpuInstruction &row, Value *sums, Value *a, Value *c) {
+Value *X86Patterns::multiply(const ir::Instruction &row, Value *sums, Value *a, Value *c) {
     struct Row {
         const char *mnemonic;
         Widths op;
@@ -251,7 +251,7 @@ Value *X86Patterns::multiply(const CpuInstruction &row, Value *sums, Value *a, V
         {"vdpbf16ps",
          {I::x86_avx512bf16_dpbf16ps_128, I::x86_avx512bf16_dpbf16ps_256,
           I::x86_avx512bf16_dpbf16ps_512}}};
-    const int bytes = int(row.columns) * row.sum.bytes();
+    const int bytes = int(row.extent("j")) * row.operand("D").type.bytes();
     for (const Row &r : rows) {
         if (row.mnemonic != r.mnemonic) continue;
         return machine_call(r.op.of(bytes), {sums, row.is_swapped ? c : a, row.is_swapped ? a : c});

@@ -47,19 +47,19 @@ private:
     void visit(const Provide &p) override;
     void visit(const Block &) override { refuse("it has to be around one update alone"); }
 
-    std::optional<ProductOperands> operands_for(const CpuInstruction &row) const;
-    void try_instruction(const CpuInstruction &row, const ProductOperands &operands);
-    bool find_loops(const CpuInstruction &row, const ProductOperands &operands,
+    std::optional<ProductOperands> operands_for(const Instruction &row) const;
+    void try_instruction(const Instruction &row, const ProductOperands &operands);
+    bool find_loops(const Instruction &row, const ProductOperands &operands,
                     CoordinateLoops &found);
-    bool divides(const CpuInstruction &row, const CoordinateLoops &loops);
+    bool divides(const Instruction &row, const CoordinateLoops &loops);
     bool find_dimensions(const CoordinateLoops &loops, CpuProduct &product);
     bool is_whole(size_t dimension, const For &loop);
-    void try_layouts(const CpuInstruction &row, const ProductOperands &operands,
+    void try_layouts(const Instruction &row, const ProductOperands &operands,
                      const CoordinateLoops &loops, CpuProduct product);
     [[noreturn]] void refuse_update() const;
-    void explain_layout(const CpuInstruction &row, const OperandRows &a, const Call &of_a,
+    void explain_layout(const Instruction &row, const OperandRows &a, const Call &of_a,
                         const Call &of_b);
-    bool fits_registers(const CpuInstruction &row, const CpuProduct &product);
+    bool fits_registers(const Instruction &row, const CpuProduct &product);
     bool uses(const std::vector<Expr> &args, const For &loop) const;
     Expr known(const Expr &e) const { return simplify(remove_likely(scope.expand(e))); }
     bool misfit(int found_at, const std::string &why) {
@@ -125,14 +125,15 @@ void ReadProduct::visit(const Provide &p) {
 }
 
 // Returns nothing if the update is no such sum of products of these types.
-std::optional<ProductOperands> ReadProduct::operands_for(const CpuInstruction &row) const {
+std::optional<ProductOperands> ReadProduct::operands_for(const Instruction &row) const {
     const Symbol d = Symbol::fresh("d"), a = Symbol::fresh("a"), b = Symbol::fresh("b");
-    const Expr product =
-        cast(row.sum, Variable::make(row.a, a)) * cast(row.sum, Variable::make(row.b, b));
+    const Type sum = row.operand("D").type;
+    const Expr product = cast(sum, Variable::make(row.operand("A").type, a)) *
+                         cast(sum, Variable::make(row.operand("B").type, b));
     const Symbol holes[] = {d, a, b};
     const Expr &value = stage->values[0];
-    if (value.type() != row.sum) return std::nullopt;
-    const auto found = unify(Variable::make(row.sum, d) + product, value, holes);
+    if (value.type() != sum) return std::nullopt;
+    const auto found = unify(Variable::make(sum, d) + product, value, holes);
     if (!found) return std::nullopt;
     const auto *sums = found->at(d).as<Call>();
     const bool is_itself =
@@ -149,11 +150,11 @@ bool ReadProduct::uses(const std::vector<Expr> &args, const For &loop) const {
         args, [&](const Expr &arg) { return symbols_in(scope.expand(arg)).contains(loop.name); });
 }
 
-bool ReadProduct::find_loops(const CpuInstruction &row, const ProductOperands &operands,
+bool ReadProduct::find_loops(const Instruction &row, const ProductOperands &operands,
                              CoordinateLoops &found) {
-    found = {{"i", {nullptr, row.rows, 1}},
-             {"j", {nullptr, row.columns, 1}},
-             {"k", {nullptr, row.k, 1}}};
+    found.clear();
+    for (const char *coordinate : {"i", "j", "k"})
+        found[coordinate] = {nullptr, row.extent(coordinate), 1};
     for (const For *loop : loops) {
         const bool d = uses(stage->args, *loop), a = uses(operands.a->args, *loop),
                    b = uses(operands.b->args, *loop);
@@ -172,7 +173,7 @@ bool ReadProduct::find_loops(const CpuInstruction &row, const ProductOperands &o
     return true;
 }
 
-bool ReadProduct::divides(const CpuInstruction &row, const CoordinateLoops &found) {
+bool ReadProduct::divides(const Instruction &row, const CoordinateLoops &found) {
     for (const auto &[name, l] : found) {
         const int64_t count = l.loop ? counts.at(l.loop) : 1;
         if (count > 0 && count % l.step == 0) continue;
@@ -222,18 +223,20 @@ bool ReadProduct::find_dimensions(const CoordinateLoops &found, CpuProduct &prod
     return true;
 }
 
-bool ReadProduct::fits_registers(const CpuInstruction &row, const CpuProduct &product) {
+bool ReadProduct::fits_registers(const Instruction &row, const CpuProduct &product) {
     constexpr int64_t most = 6;
-    const CpuTensorOperation &t = product.operation;
-    if (!row.is_of_tiles() || t.row_steps() * t.column_steps() <= most) return true;
-    return misfit(4, str("the ", t.rows, " x ", t.columns, " sums of ", tile.func, " take ",
-                         t.row_steps() * t.column_steps(),
-                         " tile registers of 16 x 16, of which there are "
-                         "eight, two for the operands; compute 32 x 32 or 48 x 32 at a time"));
+    const TensorOperation &t = product.operation;
+    const int64_t registers = t.steps("i") * t.steps("j");
+    if (!row.is_of_tiles || registers <= most) return true;
+    return misfit(4,
+                  str("the ", t.rows, " x ", t.columns, " sums of ", tile.func, " take ", registers,
+                      " tile registers of 16 x 16, of which there are "
+                      "eight, two for the operands; compute 32 x 32 or 48 x 32 at a time"));
 }
 
-void ReadProduct::explain_layout(const CpuInstruction &row, const OperandRows &a, const Call &of_a,
+void ReadProduct::explain_layout(const Instruction &row, const OperandRows &a, const Call &of_a,
                                  const Call &of_b) {
+    const int64_t interleaved = interleaved_along_k(row.operand("B"));
     if (!a.fits()) {
         misfit(4, str(row.mnemonic, " reads ", of_a.callee,
                       " in rows, whose neighbours in memory "
@@ -242,42 +245,42 @@ void ReadProduct::explain_layout(const CpuInstruction &row, const OperandRows &a
         return;
     }
     misfit(4, str(row.mnemonic, " reads ", of_b.callee,
-                  row.interleaved ? str(" with ", row.interleaved,
-                                        " neighbours along k together "
-                                        "for each j: b(k%",
-                                        row.interleaved, ", j, k/", row.interleaved, ")")
-                                  : std::string(" in rows along k"),
+                  interleaved ? str(" with ", interleaved,
+                                    " neighbours along k together "
+                                    "for each j: b(k%",
+                                    interleaved, ", j, k/", interleaved, ")")
+                              : std::string(" in rows along k"),
                   "; stage it by ", of_b.callee,
                   ".in(), which is then stored so, over a range of "
                   "k that begins with the loops"));
 }
 
-void ReadProduct::try_layouts(const CpuInstruction &row, const ProductOperands &operands,
+void ReadProduct::try_layouts(const Instruction &row, const ProductOperands &operands,
                               const CoordinateLoops &found, CpuProduct product) {
-    const Instruction instruction = row.instruction();
-    const OperandRows a(*operands.a, instruction.operand("A"), found, within, storage, scope),
-        b(*operands.b, instruction.operand("B"), found, within, storage, scope);
-    const auto note = [&](const OperandRows &rows, const Call &of, int64_t interleaved) {
+    const OperandRows a(*operands.a, row.operand("A"), found, within, storage, scope),
+        b(*operands.b, row.operand("B"), found, within, storage, scope);
+    const auto note = [&](const OperandRows &rows, const Call &of) {
         if (rows.fits()) return true;
-        const auto packing = rows.packing(interleaved);
+        const auto packing = rows.packing();
         if (packing) product.packings[of.callee] = *packing;
         return packing.has_value();
     };
-    if (!note(a, *operands.a, 0) || !note(b, *operands.b, row.interleaved))
+    if (!note(a, *operands.a) || !note(b, *operands.b))
         return explain_layout(row, a, *operands.a, *operands.b);
-    CpuTensorOperation &t = product.operation;
-    for (int64_t k = 0; k < t.k_steps(); k++) {
-        for (int64_t i = 0; i < t.row_steps(); i++) t.a.push_back(a.place(i, k, 0));
-        for (int64_t j = 0; j < t.column_steps(); j++) t.b.push_back(b.place(k, j, 0));
+    TensorOperation &t = product.operation;
+    for (int64_t k = 0; k < t.steps("k"); k++) {
+        for (int64_t i = 0; i < t.steps("i"); i++) t.a.places.push_back(a.place(i, k, 0));
+        for (int64_t j = 0; j < t.steps("j"); j++) t.b.places.push_back(b.place(k, j, 0));
     }
-    t.a_row = a.place(0, 0, 0);
-    t.a_next = a.place(0, 0, 1);
-    t.b_row = b.place(0, 0, 0);
-    t.b_next = b.place(0, 0, 1);
+    t.a.source = t.b.source = TensorOperation::Source::HostRows;
+    t.a.row = a.place(0, 0, 0);
+    t.a.next_row = a.place(0, 0, 1);
+    t.b.row = b.place(0, 0, 0);
+    t.b.next_row = b.place(0, 0, 1);
     if (!best || product.packings.size() < best->packings.size()) best = std::move(product);
 }
 
-void ReadProduct::try_instruction(const CpuInstruction &row, const ProductOperands &operands) {
+void ReadProduct::try_instruction(const Instruction &row, const ProductOperands &operands) {
     CoordinateLoops found;
     CpuProduct product;
     if (!find_loops(row, operands, found) || !divides(row, found) ||
@@ -288,8 +291,8 @@ void ReadProduct::try_instruction(const CpuInstruction &row, const ProductOperan
         const CoordinateLoop &l = found.find(name)->second;
         return l.step * l.steps;
     };
-    CpuTensorOperation &t = product.operation;
-    t.instruction = row.name;
+    TensorOperation &t = product.operation;
+    t.instruction = row;
     t.rows = extent("i");
     t.columns = extent("j");
     t.k = extent("k");
@@ -298,8 +301,8 @@ void ReadProduct::try_instruction(const CpuInstruction &row, const ProductOperan
 
 void ReadProduct::refuse_update() const {
     std::vector<Instruction> instructions;
-    for (const CpuInstruction *row : cpu_instructions_called(asked))
-        instructions.push_back(row->instruction());
+    for (const Instruction &row : instructions_named(asked, 0))
+        if (row.is_of_cpu()) instructions.push_back(row);
     const Expr written =
         Call::make(stage->values[0].type(), stage->func, CallKind::Func, 0, stage->args);
     const bool is_computed = std::ranges::any_of(instructions, [&](const Instruction &i) {
@@ -315,19 +318,21 @@ void ReadProduct::refuse_update() const {
 
 CpuProduct ReadProduct::choose() {
     bool any_of_type = false;
-    const CpuInstruction *missing = nullptr;
-    for (const CpuInstruction *row : cpu_instructions_called(asked)) {
-        if (asked == "any" && !row->is_on(target) && !target.has_feature(Target::Interpret))
-            continue;
-        const auto operands = operands_for(*row);
+    std::optional<Instruction> missing;
+    for (const Instruction &row : instructions_named(asked, 0)) {
+        if (!row.is_of_cpu()) continue;
+        const bool is_there = row.is_on(target) || target.has_feature(Target::Interpret);
+        if (asked == "any" && !is_there) continue;
+        const Type of_a = row.operand("A").type, of_b = row.operand("B").type;
+        const auto operands = operands_for(row);
         if (!operands) continue;
         any_of_type = true;
-        if (!row->is_on(target) && !target.has_feature(Target::Interpret)) {
+        if (!is_there) {
             if (!missing) missing = row;
             continue;
         }
-        try_instruction(*row, *operands);
-        if (row->a == row->b) try_instruction(*row, {operands->b, operands->a});
+        try_instruction(row, *operands);
+        if (of_a == of_b) try_instruction(row, {operands->b, operands->a});
         if (best) return *best;
     }
     if (!any_of_type) refuse_update();
@@ -343,7 +348,7 @@ CpuProduct ReadProduct::choose() {
 
 bool is_for_cpu_instruction(const For &loop, const Target &target) {
     return loop.loop_kind == LoopKind::Tensorized &&
-           is_cpu_instruction_name(loop.origin.instruction.text(), target);
+           is_name_of_cpu(loop.origin.instruction.text(), target);
 }
 
 CpuProduct read_cpu_product(const For &outermost, const Realize &tile, const Storages &storage,

@@ -1,5 +1,5 @@
 #pragma once
-#include "ir/cpu_tensor.h"
+#include "ir/tensor_operation.h"
 #include "lower/cpu/operand_rows.h"
 #include <vector>
 
@@ -10,7 +10,7 @@ bool is_for_cpu_instruction(const ir::For &loop, const Target &target);
 
 // A nest of tensorized loops as an instruction of a CPU runs it.
 struct CpuProduct {
-    ir::CpuTensorOperation operation;  // its place of sums is not known yet
+    ir::TensorOperation operation;  // its place of sums is not known yet
     // The dimensions of the Tile along rows and columns; none if there is one row or column.
     std::optional<size_t> row_dimension, column_dimension;
     // Storage that has to be in another order.

@@ -87,6 +87,15 @@ private:
 
 }  // namespace
 
+int64_t interleaved_along_k(const InstructionOperand &operand) {
+    int64_t along_k = 1, others = 1;
+    for (const LayoutDigit &d : operand.layout.output("element")->digits) {
+        const bool is_along_k = operand.layout.coordinates[d.coordinate].name == "k";
+        (is_along_k ? along_k : others) *= d.extent;
+    }
+    return others > 1 ? along_k : 0;
+}
+
 OperandRows::OperandRows(const Call &element, const InstructionOperand &operand,
                          const CoordinateLoops &loops, const Substitution &within,
                          const Storages &storage, const LetScope &scope)
@@ -180,7 +189,7 @@ std::optional<size_t> OperandRows::only_dimension_of(const For *loop) const {
     return found;
 }
 
-std::optional<Packing> OperandRows::packing(int64_t interleaved) const {
+std::optional<Packing> OperandRows::packing() const {
     const auto found = storage.find(element.callee);
     if (found == storage.end() || is_folded(*found->second)) return std::nullopt;
     const Realize &r = *found->second;
@@ -191,6 +200,7 @@ std::optional<Packing> OperandRows::packing(int64_t interleaved) const {
     const auto k = only_dimension_of(loop_of(is_k(coordinates[0]) ? 0 : 1).loop),
                own = only_dimension_of(loop_of(is_k(coordinates[0]) ? 1 : 0).loop);
     if (!k || !own || *k == *own) return std::nullopt;
+    const int64_t interleaved = interleaved_along_k(operand);
     if (interleaved) {
         const CoordinateLoop &l = loops.at("k");
         const Expr begin = substitute(l.loop->name, l.loop->min, args[*k]) - r.bounds[*k].min;

@@ -1,5 +1,5 @@
 #pragma once
-#include "ir/cpu_instructions.h"
+#include "ir/instruction.h"
 #include "ir/nodes.h"
 #include "ir/substitute.h"
 #include "lower/loops/let_scope.h"
@@ -28,6 +28,10 @@ struct Packing {
     bool operator==(const Packing &) const = default;
 };
 
+// Returns how many neighbours along k are together for each column of B in a row in memory; 0 if
+// such a row is of one column, or of one row of A.
+int64_t interleaved_along_k(const ir::InstructionOperand &operand);
+
 // Reads how an operand of a product lies in memory, for an instruction that wants it in rows.
 class OperandRows {
 public:
@@ -40,7 +44,7 @@ public:
     bool fits() const { return is_in_rows; }
     // Returns how it would have to lie; nothing if it is not the pipeline's own storage, or is
     // indexed in another way.
-    std::optional<Packing> packing(int64_t interleaved) const;
+    std::optional<Packing> packing() const;
     // Returns the place of the element at these steps of its first and second coordinate, and
     // `rows` rows of the instruction further.
     ir::Expr place(int64_t first, int64_t second, int64_t rows) const;

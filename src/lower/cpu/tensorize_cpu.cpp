@@ -26,10 +26,11 @@ bool is_on_other_threads(const Stmt &s) {
 }
 
 // Calls `visit` for each tensor operation of a CPU.
-void for_each_operation(const Stmt &s,
-                        const std::function<void(const MachineOp &, CpuTensorStep)> &visit) {
+void for_each_operation(const Stmt &s, const std::function<void(const TensorOperation &)> &visit) {
     for_each_node(s, [&](const MachineOp &op) {
-        if (is_cpu_tensor(op)) visit(op, CpuTensorOperation::of(op).step);
+        if (!is_tensor_operation(op.op)) return;
+        const auto t = TensorOperation::of(op);
+        if (t.instruction.is_of_cpu()) visit(t);
     });
 }
 
@@ -72,8 +73,8 @@ private:
         is_within_nest = true;
         const Stmt s = Mutator::visit(loop);
         is_within_nest = false;
-        CpuTensorOperation t = nest->second.operation;
-        t.sums = tile.first();
+        TensorOperation t = nest->second.operation;
+        t.accumulators = tile.first();
         return MachineOp::make(MachineOpKind::tensor, t.operands(), serial(*s.as<For>()));
     }
     static Stmt serial(const For &loop) {
@@ -98,15 +99,14 @@ private:
         return s.as<Provide>()->with<&Provide::args>({tile.element(s.as<Provide>()->args)});
     }
 
-    CpuTensorOperation step(CpuTensorStep what, bool starts_at_zero) const {
-        CpuTensorOperation t;
-        t.step = what;
+    Stmt around(const Stmt &body, TensorOperation::Step step) const {
+        TensorOperation t;
+        t.step = step;
         t.instruction = tile.product.operation.instruction;
         t.rows = tile.product.operation.rows;
         t.columns = tile.product.operation.columns;
-        t.starts_at_zero = starts_at_zero;
-        t.sums = tile.first();
-        return t;
+        t.accumulators = tile.first();
+        return MachineOp::make(MachineOpKind::tensor, t.operands(), body);
     }
     // Keeps the sums in registers while they are updated, from zero on if they begin so.
     Stmt held(const Stmt &body) const {
@@ -117,16 +117,10 @@ private:
         const Stmt updates =
             Block::make(std::vector<Stmt>(stmts.begin() + ptrdiff_t(first), stmts.end()));
         if (!may_hold(updates)) return body;
-        std::vector<Stmt> within{updates};
-        if (is_zero) {
-            const Stmt zero = MachineOp::make(
-                MachineOpKind::tensor, step(CpuTensorStep::Zero, false).operands(), stmts[0]);
-            within.insert(within.begin(), zero);
-        }
-        const Stmt hold =
-            MachineOp::make(MachineOpKind::tensor, step(CpuTensorStep::Hold, is_zero).operands(),
-                            Block::make(within));
-        return is_zero || first == 0 ? hold : Block::make(stmts[0], hold);
+        using enum TensorOperation::Step;
+        if (is_zero) return around(Block::make(around(stmts[0], Zero), updates), HoldFromZero);
+        const Stmt hold = around(updates, Hold);
+        return first == 0 ? hold : Block::make(stmts[0], hold);
     }
     bool sets_to_zero(const Stmt &s) const {
         int64_t elements = 1;
@@ -147,10 +141,10 @@ private:
     bool may_hold(const Stmt &updates) const {
         if (is_on_other_threads(updates)) return false;
         size_t own = 0, others = 0;
-        for_each_operation(updates, [&](const MachineOp &op, CpuTensorStep step) {
-            if (step != CpuTensorStep::Multiply) return;
+        for_each_operation(updates, [&](const TensorOperation &t) {
+            if (t.step != TensorOperation::Step::Multiply) return;
             bool is_own = false;
-            for_each_node(CpuTensorOperation::of(op).sums,
+            for_each_node(t.accumulators,
                           [&](const Call &c) { is_own |= c.callee == tile.tile->func; });
             (is_own ? own : others)++;
         });
@@ -242,13 +236,13 @@ private:
         if (found.nests.empty()) return Mutator::visit(r);
         const CpuProduct &first = found.nests.at(found.first);
         for (const auto &[loop, product] : found.nests) {
-            if (product.operation.layout() != first.operation.layout() ||
+            if (product.operation.registers_of("D") != first.operation.registers_of("D") ||
                 product.row_dimension != first.row_dimension)
                 refuse(*loop, str("it lays out ", r.func, " in another way than the ",
                                   loop_name(*found.first), ", another update of it"));
             note_packings(*loop, product);
         }
-        const LaidOut laid_out{&r, first, first.operation.layout()};
+        const LaidOut laid_out{&r, first, first.operation.registers_of("D")};
         const Stmt body = (*this)(LayOut(laid_out, found.nests)(r.body));
         StorageFacts facts = r.storage;
         facts.order.clear();
@@ -300,31 +294,31 @@ private:
 class ConfigureTiles final : public Mutator {
 private:
     Stmt visit(const For &loop) override {
-        const std::string instruction = tiles_alone_in(Stmt(&loop));
-        return instruction.empty() ? Mutator::visit(loop) : configured(instruction, Stmt(&loop));
+        const auto instruction = tiles_alone_in(Stmt(&loop));
+        return instruction ? configured(*instruction, Stmt(&loop)) : Mutator::visit(loop);
     }
     Stmt visit(const MachineOp &op) override {
-        const std::string instruction = tiles_alone_in(Stmt(&op));
-        return instruction.empty() ? Mutator::visit(op) : configured(instruction, Stmt(&op));
+        const auto instruction = tiles_alone_in(Stmt(&op));
+        return instruction ? configured(*instruction, Stmt(&op)) : Mutator::visit(op);
     }
-    static Stmt configured(const std::string &instruction, const Stmt &s) {
-        CpuTensorOperation t;
-        t.step = CpuTensorStep::Configure;
+    static Stmt configured(const Instruction &instruction, const Stmt &s) {
+        TensorOperation t;
+        t.step = TensorOperation::Step::Configure;
         t.instruction = instruction;
         return MachineOp::make(MachineOpKind::tensor, t.operands(), s);
     }
-    // Returns an instruction of tiles that is within; empty if there is none, or if other threads
+    // Returns an instruction of tiles that is within; nothing if there is none, or if other threads
     // or functions are, which may configure the registers in another way.
-    static std::string tiles_alone_in(const Stmt &s) {
-        std::string instruction;
-        for_each_operation(s, [&](const MachineOp &op, CpuTensorStep) {
-            const CpuTensorOperation t = CpuTensorOperation::of(op);
-            if (t.row().is_of_tiles()) instruction = t.instruction;
+    static std::optional<Instruction> tiles_alone_in(const Stmt &s) {
+        std::optional<Instruction> found;
+        for_each_operation(s, [&](const TensorOperation &t) {
+            if (t.instruction.is_of_tiles) found = t.instruction;
         });
         bool is_alone = !is_on_other_threads(s);
         for_each_node(s, [&](const ExternCall &) { is_alone = false; });
         const auto *op = s.as<MachineOp>();
-        return is_alone || (op && is_cpu_tensor(*op)) ? instruction : "";
+        const bool is_operation = op && is_tensor_operation(op->op);
+        return is_alone || is_operation ? found : std::nullopt;
     }
 };
 

@@ -1,6 +1,6 @@
 #include "lower/gpu/check_gpu_loops.h"
 #include "algebra/prove.h"
-#include "ir/cpu_instructions.h"
+#include "ir/instruction.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
@@ -267,7 +267,7 @@ void CheckGPULoops::check_memory(const Realize &r) const {
     bool is_on_cpu = false;
     for_each_node(r.body, [&](const For &loop) {
         is_on_cpu |= loop.loop_kind == LoopKind::Tensorized &&
-                     is_cpu_instruction_name(loop.origin.instruction.text(), context.target);
+                     is_name_of_cpu(loop.origin.instruction.text(), context.target);
     });
     if (is_tile && is_on_cpu) return;
     throw CompileError(r.storage.compute_written,

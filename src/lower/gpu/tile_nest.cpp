@@ -139,12 +139,8 @@ Tile read_tile(const Realize &storage, const LetScope &around) {
 std::vector<Instruction> instructions_for(const Target &target, std::string_view name,
                                           int64_t columns) {
     std::vector<Instruction> all = instructions_named(name, columns);
-    const std::vector<int> gpus = target.cuda_capabilities();
-    std::ranges::stable_partition(all, [&](const Instruction &i) {
-        return std::ranges::all_of(gpus, [&](int gpu) {
-            return i.is_of_one_capability ? gpu == i.capability : gpu >= i.capability;
-        });
-    });
+    std::erase_if(all, [](const Instruction &i) { return i.is_of_cpu(); });
+    std::ranges::stable_partition(all, [&](const Instruction &i) { return i.is_on(target); });
     return all;
 }
 

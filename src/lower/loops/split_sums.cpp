@@ -1,6 +1,5 @@
 #include "lower/loops/split_sums.h"
 #include "algebra/bounds.h"
-#include "ir/cpu_instructions.h"
 #include "ir/instruction.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -120,14 +119,12 @@ private:
     }
     // CPUs find their operands in memory, where the negative of one is not.
     bool is_of_cpu(const For &loop) const {
-        return is_cpu_instruction_name(loop.origin.instruction.text(), target);
+        return is_name_of_cpu(loop.origin.instruction.text(), target);
     }
     std::vector<Instruction> instructions_of(const For &loop) const {
-        const std::string name = loop.origin.instruction.text();
-        if (!is_of_cpu(loop)) return instructions_named(name, any_columns);
-        std::vector<Instruction> all;
-        for (const CpuInstruction *row : cpu_instructions_called(name))
-            all.push_back(row->instruction());
+        std::vector<Instruction> all =
+            instructions_named(loop.origin.instruction.text(), any_columns);
+        std::erase_if(all, [&](const Instruction &i) { return i.is_of_cpu() != is_of_cpu(loop); });
         return all;
     }
     // Returns what there is a nest for; nothing if the nest stays as it is.

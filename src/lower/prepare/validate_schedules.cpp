@@ -1,5 +1,5 @@
 #include "lower/prepare/validate_schedules.h"
-#include "ir/cpu_instructions.h"
+#include "ir/instruction.h"
 #include "lower/nest/insertion_points.h"
 #include "lower/nest/stage.h"
 #include "lower/prepare/validate_effects.h"
@@ -314,7 +314,7 @@ static bool is_tensorized_on_cpu(const FunctionContents &f, const Target &target
     for (const program::DefinitionRef &stage : f.stages) {
         for (const program::Definition *version : versions_of(*stage)) {
             for (const Loop &l : version->schedule.loops) {
-                if (ir::is_cpu_instruction_name(l.instruction, target)) return true;
+                if (ir::is_name_of_cpu(l.instruction, target)) return true;
             }
         }
     }

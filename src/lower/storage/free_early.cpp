@@ -72,6 +72,8 @@ private:
     }
     Stmt visit(const IfThenElse &node) override { return after(node, region(node)); }
     Stmt visit(const Fork &node) override { return after(node, region(node)); }
+    // The machine uses the operands in place of the body, or after it.
+    Stmt visit(const MachineOp &node) override { return after(node, region(node)); }
     Stmt visit(const Atomic &node) override { return after(node, Stmt(&node)); }
     Stmt visit(const Acquire &node) override { return after(node, region(node)); }
     Stmt visit(const AssertStmt &node) override { return after(node, Stmt(&node)); }

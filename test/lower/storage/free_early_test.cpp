@@ -42,6 +42,16 @@ TEST_SUITE("free_early") {
               printed("allocate f: int32[n] in Auto\nfor x in [0, +n):\n    f[x] = 1\n"
                       "    out[x] = f[0]\n    out[x] = 3\nfree(address_of(f[0]))\nout[1] = 2"));
     }
+    TEST_CASE("an operation of the machine uses its operands until it ends") {
+        const std::string op =
+            "machine_op tensor(\"sdot\", 1, 4, 4, \"rows of the host\", \"rows of the host\", "
+            "address_of(d[0]:int32), address_of(f[0]), address_of(f[0]), address_of(f[0]), "
+            "address_of(b[0]:int8), address_of(b[0]), address_of(b[0])):\n"
+            "    for j in [0, +4): for k in [0, +4):\n"
+            "        d[j] = d[j] + int32(f[k]) * int32(b[k + 4*j])\n";
+        const std::string before = "allocate f: int8[n] in Auto\nf[0] = int8(1)\n" + op;
+        CHECK(freed(before + "d[0] = 2") == printed(before + "free(address_of(f[0]))\nd[0] = 2"));
+    }
     TEST_CASE("what a loop allocates it frees, and what either branch uses is freed after both") {
         CHECK(freed("for x in [0, +n):\n    allocate f: int32[n] in Auto\n    f[x] = 1\n"
                     "    if x < 3: out[x] = f[x]\n    out[x] = 3") ==
