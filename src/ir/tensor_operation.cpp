@@ -116,7 +116,7 @@ std::optional<TensorOperation> without_places(const std::vector<Expr> &operands)
     return t;
 }
 
-// Says if instructions find the operand in such a place.
+// Returns true if instructions find the operand in such a place.
 bool may_be(const TensorOperation &t, const TensorOperand &o, const char *name) {
     const InstructionOperand &operand = t.instruction.operand(name);
     if (o.source == TensorSource::Panels) return operand.place == OperandPlace::Memory;

@@ -28,10 +28,10 @@ public:
     // Returns the barrier that has to stand before the next statement; undefined:
     // none.
     ir::Stmt before(BlockAccesses next);
-    // All of them have met at a barrier of the body's own.
+    // Notes that all of them have met at a barrier of the body's own.
     void have_met();
 
-    // What is run once by all within one production. The accesses of the parts of
+    // Returns what is run once by all within one production. The accesses of the parts of
     // a production of a first definition are BlockAccesses::of_production of this
     // number.
     ir::Stmt in_production(const Statement &body);
@@ -47,8 +47,8 @@ public:
         ir::Stmt then_case, else_case;
     };
     Branches either(const Statement &then_case, const Statement &else_case);
-    // A body that others run together than those around, who have noted its
-    // accesses.
+    // Returns a body that others run together than those around, who have
+    // noted its accesses.
     ir::Stmt apart(const Statement &body);
 
     // Buffers for which no barrier has to be placed: of each thread, or with

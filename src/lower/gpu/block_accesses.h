@@ -10,7 +10,8 @@ namespace tessera::lower {
 class BlockAccesses {
 public:
     BlockAccesses() = default;
-    // All that a statement, or an expression, reads and writes, but for what it allocates itself.
+    // Finds all that a statement, or an expression, reads and writes, but for what it allocates
+    // itself.
     explicit BlockAccesses(const ir::Stmt &s);
     explicit BlockAccesses(const ir::Expr &e);
     // Returns the accesses of a part of the first definition of a function, in a production that

@@ -23,15 +23,16 @@ struct Sides {
     void add(const Sides &o);
 };
 
-// The uses of a pipeline's buffers, statement by statement. A C function reads what it is given the
-// address of, and writes it unless it is an input; on the device, if it is said to be there.
+// Finds the uses of a pipeline's buffers, statement by statement. A C function reads what it is
+// given the address of, and writes it unless it is an input; on the device, if it is said to be
+// there.
 class BufferSides {
 public:
     explicit BufferSides(const ir::LoweredFunction &pipeline);
 
     using PerBuffer = std::map<Symbol, Sides>;
     const PerBuffer &of(const ir::Stmt &s);
-    // The uses by the statement's own expressions: not by the statements within it.
+    // Returns the uses by the statement's own expressions: not by the statements within it.
     PerBuffer own(const ir::Stmt &s) const;
     Sides of(const ir::Stmt &s, Symbol buffer);
     // Buffers in memory of the host that kernels use, too.
@@ -51,7 +52,7 @@ private:
     std::unordered_map<const ir::StmtNode *, PerBuffer> known;
 };
 
-// The statements directly within one.
+// Returns the statements directly within one.
 std::vector<ir::Stmt> statements_within(const ir::Stmt &s);
 
 // Returns true for the outermost loop of a kernel, where the statements around are the host's.

@@ -35,10 +35,10 @@ struct KernelDescription {
     ir::Expr index_of_place() const;
     ir::Expr group_of_place() const;
 
-    // The number of threads of a block in a dimension, of all roles.
+    // Returns the number of threads of a block in a dimension, of all roles.
     ir::Expr extent_of_block(size_t d) const;
     ir::Expr is_consumer() const;
-    // A condition that one thread of the producer's fulfils.
+    // Returns a condition that one thread of the producer's fulfils.
     ir::Expr is_first_of_producer() const;
 };
 

@@ -39,8 +39,8 @@ constexpr int neighbours_aligned_to = 128;
 // Returns the alignment of the begin of an allocation in the memory of a block.
 int shared_alignment(const ir::Allocate &node);
 
-// The bytes of an allocation in the memory of a block, rounded up so that the next one is aligned,
-// and with room for its own alignment.
+// Returns the bytes of an allocation in the memory of a block, rounded up so that the next one is
+// aligned, and with room for its own alignment.
 ir::Expr shared_bytes(const ir::Allocate &node);
 
 }  // namespace tessera::lower

@@ -46,7 +46,7 @@ public:
     // into either for a row.
     Slice put_in_device(const ir::Allocate &a);
     Slice put_in_row(const ir::Allocate &a);
-    // The slice of a thread. `from`: what is allocated is for each index in the
+    // Returns the slice of a thread. `from`: what is allocated is for each index in the
     // dimensions from this one on: 0 for each thread, 1 for each row. Nothing:
     // the thread has it for itself.
     std::optional<Slice> put_in_thread(const ir::Allocate &a, size_t from);
