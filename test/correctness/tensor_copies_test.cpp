@@ -98,9 +98,12 @@ void agree(Func &out, int columns, int rows, int k, const std::function<float(in
     }
 }
 
+enum class Staged { Both, A, None };
+
 // A sum of `k` products in buffers that have so many more, which are no numbers.
 void sum_of(int k, int more, TensorInstruction instruction, bool is_parameter, int stages,
-            int columns = 64, int rows = 64, bool is_promised = true) {
+            int columns = 64, int rows = 64, bool is_promised = true,
+            Staged staged = Staged::Both) {
     CAPTURE(k);
     CAPTURE(more);
     CAPTURE(is_parameter);
@@ -113,7 +116,10 @@ void sum_of(int k, int more, TensorInstruction instruction, bool is_parameter, i
     // known.
     if (is_promised && (k + more) % 8 != 0) a.dim(1).set_stride(k + more);
     if (is_promised && columns % 8 != 0) b.dim(1).set_stride(columns);
-    p.schedule(instruction, {a.in(), b.in()});
+    std::vector<Func> copies;
+    if (staged != Staged::None) copies.emplace_back(a.in());
+    if (staged == Staged::Both) copies.emplace_back(b.in());
+    p.schedule(instruction, copies);
     Buffer<float16_t> of_a = filled(k + more, rows), of_b = filled(columns, k + more);
     const float16_t nan(std::numeric_limits<float>::quiet_NaN());
     for (int c = k; c < k + more; c++) {
@@ -394,16 +400,30 @@ TEST_SUITE("tensor copies") {
                    pick({2, 3, 4}), pick({64, 66, 72}), pick({64, 67}));
         }
     }
-    TEST_CASE("a sum of guarded parts is refused where nothing fills with zeros") {
-        ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
-        Product p([&](Expr c, Expr j) { return a(c, j); }, [&](Expr i, Expr c) { return b(i, c); },
-                  100);
-        p.schedule(TensorInstruction::MMA, {a.in()});
-        b.in().compute_at(p.of, ko).store_in(MemoryType::GPUShared).gpu_threads(Var::implicit(0));
-        const std::string message = refusal([&] { ptx_of(p.out, {a, b}); });
+    TEST_CASE("what no copy fills with zeros, threads do, and wgmma refuses in memory") {
+        for (const Staged staged : {Staged::A, Staged::None}) {
+            for (const bool is_parameter : {false, true})
+                sum_of(70, 3, TensorInstruction::MMA, is_parameter, 2, 64, 64, true, staged);
+        }
+        const auto guarded = [](TensorInstruction instruction) {
+            ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+            Product p([&](Expr c, Expr j) { return a(c, j); },
+                      [&](Expr i, Expr c) { return b(i, c); }, 100);
+            p.schedule(instruction, {a.in()});
+            b.in().compute_at(p.of, ko).store_in(MemoryType::GPUShared);
+            b.in().gpu_threads(Var::implicit(0));
+            const Buffer<float16_t> of_a = filled(100, 64), of_b = filled(64, 100);
+            a.set(of_a);
+            b.set(of_b);
+            agree(
+                p.out, 64, 64, 100, [&](int c, int j) { return float(of_a(c, j)); },
+                [&](int i, int c) { return float(of_b(i, c)); });
+        };
+        guarded(TensorInstruction::MMA);
+        const std::string message = refusal([&] { guarded(TensorInstruction::WGMMA); });
         CAPTURE(message);
         CHECK(message.find("tensor_copies_test.cpp:") == 0);
-        CHECK(message.find("both operands are staged by async() and ring_buffer()") !=
+        CHECK(message.find("have it staged by async() and ring_buffer(), which fills with zeros") !=
               std::string::npos);
     }
 }
