@@ -92,6 +92,23 @@ def cases():
            tuple(new(1, 8, 512, 64) for _ in range(3)))
 
 
+def attention():
+    """Prints what the backends of PyTorch take for the cases of bench_attention."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    heads, count = 64, 4096
+    for size in (128, 64):
+        query, key, value = (torch.rand(4, heads // 4, count, size, device="cuda",
+                                        dtype=torch.float16) * 2 - 1 for _ in range(3))
+        for causal in (False, True):
+            for backend in (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION):
+                with sdpa_kernel([backend]):
+                    time = microseconds(lambda: F.scaled_dot_product_attention(
+                        query, key, value, is_causal=causal))
+                work = (2 if causal else 4) * heads * count * count * size
+                print(f"attention {count} x {size}{', causal' if causal else ''} by "
+                      f"{backend.name}: {time:.1f} us {work / time / 1e6:.0f} TFLOP/s", flush=True)
+
+
 def main():
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
@@ -104,6 +121,7 @@ def main():
         except Exception as error:  # of the compiler, such as a missing C compiler
             fast = f"none ({type(error).__name__})"
         print(f"{name:32} eager {eager:10.1f} us   compiled {fast} us", flush=True)
+    attention()
 
 
 if __name__ == "__main__":

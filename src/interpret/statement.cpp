@@ -294,6 +294,17 @@ ThreadTeam &StatementRun::own_row() {
     return row;
 }
 
+constexpr int64_t threads_of_warp = 32;
+
+// The team of the threads of this one's warp, in a row of several warps.
+ThreadTeam &StatementRun::own_warp() {
+    const int64_t warps_of_row = frame.block->shape[0] / threads_of_warp;
+    ThreadTeam &warp =
+        frame.block->warps[int64_t(frame.row) * warps_of_row + frame.thread[0] / threads_of_warp];
+    warp.threads = threads_of_warp;
+    return warp;
+}
+
 static void begin_phase(ThreadBlock &block) {
     for (ThreadTeam &row : block.rows) row.task = TaskTree::root;
 }
@@ -360,17 +371,22 @@ void StatementRun::shuffle(const IntrinsicCall &node, Operands operands, Value &
     if (!frame.block) throw RuntimeError("a shuffle outside of the threads of a block");
     std::vector<Value> &values = frame.block->rows.at(frame.row).shown;
     values.resize(size_t(own_row().threads));
-    // A row of a block whose threads run instructions together is of several warps.
-    constexpr int64_t of_warp = 32;
+    // A row of a block whose threads run instructions together is of several warps, which may have
+    // roles.
     const int64_t lanes = operands[2]->as_int(), in_row = int64_t(values.size());
-    if (lanes != in_row && (lanes != of_warp || in_row % of_warp != 0))
+    if (lanes != in_row && (lanes != threads_of_warp || in_row % threads_of_warp != 0))
         throw RuntimeError(str("a shuffle of ", lanes, " lanes in a row of ", in_row));
     if (lane < 0 || lane >= lanes)
         throw RuntimeError(str("a shuffle reads lane ", lane, " of ", lanes));
+    const auto all_have = [&] {
+        if (lanes == in_row) return meet(node);
+        wait_for(own_warp(), node, "a shuffle of a warp");
+        frame.task = shared.tasks.new_task(own_row().task, own_warp().phase);
+    };
     values.at(size_t(frame.thread[0])) = shown;
-    meet(node);
+    all_have();
     const Value found = values.at(size_t(frame.thread[0] / lanes * lanes + lane));
-    meet(node);
+    all_have();
     result = found;
 }
 

@@ -77,6 +77,7 @@ struct ThreadBlock {
     bool has_rows = false;
     bool has_machine_readers = false;  // of what threads put into memory: wgmma
     std::vector<ThreadTeam> rows;
+    std::map<int64_t, ThreadTeam> warps;  // of rows of several, by their numbers
     std::map<int64_t, ThreadTeam> roles;  // by the numbers of their barriers
     std::array<int64_t, 3> shape = {1, 1, 1};
     std::unordered_map<Word, CopyBarrier> barriers;  // by their places
@@ -204,6 +205,7 @@ private:
     void cluster_load(const ir::IntrinsicCall &node, Operands operands, Value &result);
     ThreadTeam &own_block();
     ThreadTeam &own_row();
+    ThreadTeam &own_warp();
     void meet_in_role(const ir::IntrinsicCall &barrier, int64_t number, int64_t threads);
     void arrive(const std::vector<CopyBarrier *> &barriers);
     void expect_copies(CopyBarrier &barrier, int64_t bytes);

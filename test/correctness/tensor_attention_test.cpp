@@ -121,6 +121,7 @@ TEST_SUITE("attention on tensor cores") {
             Problem{{.size = 64, .keys = 64, .queries = 128, .rows = 64}, 256, 1}.check(target, 2);
             Problem{{.size = 64, .causal = true, .keys = 64, .queries = 128, .rows = 64}, 256, 1}
                 .check(target, 3, true);
+            Problem{{.size = 64, .keys = 64, .queries = 64, .rows = 64}, 64, 1}.check(target, 2);
             Problem{
                 {.size = 128, .group = 2, .causal = true, .keys = 128, .queries = 128, .rows = 64},
                 128,
