@@ -114,9 +114,11 @@ private:
     // The sum over input channels in slices, which blocks of their own compute; another kernel adds
     // them up.
     void schedule_slices(const TensorConvTiles &t) {
+        RVar c = sum.x, slice("slice");
         Var of("of"), v("v"), lane("lane");
-        Func parts = conv.update().split_k(sum.x, of, t.of_product.slices);
-        const RVar slice = conv.rvars(0)[0];
+        Func parts = conv.update()
+                         .split(c, slice, c, shape.channels / t.of_product.slices)
+                         .rfactor(slice, of);
         schedule_tiles(parts.in().compute_root(), parts, t);
         // Each thread has four channels.
         out.split(k, k, v, 4).vectorize(v).fuse(k, q, k);

@@ -81,8 +81,9 @@ inline void schedule_mma_gemm(Func out, Func sums, const std::vector<Func> &stag
 inline void schedule_sliced_gemm(Func out, Func sums, const std::vector<Func> &staged,
                                  const TensorShape &shape, const TensorTiles &t,
                                  const TensorInstruction &instruction) {
+    RVar k = sums.rvars(0)[0], slice("slice");
     Var of("of"), v("v"), lane("lane"), xo("xo"), x = out.args()[0];
-    Func parts = sums.update().split_k(sums.rvars(0)[0], of, t.slices);
+    Func parts = sums.update().split(k, slice, k, shape.depth / t.slices).rfactor(slice, of);
     Func stored = parts.in();
     TensorShape of_parts = shape;
     of_parts.result_bytes = sums.type().bytes();
@@ -94,7 +95,6 @@ inline void schedule_sliced_gemm(Func out, Func sums, const std::vector<Func> &s
     out.gpu_blocks(xo).gpu_threads(lane);
     if (out.args().size() > 2) out.gpu_blocks(out.args()[2]);
     sums.compute_at(out, lane).vectorize(x, 4);
-    const RVar slice = sums.rvars(0)[0];
     sums.update().reorder(x, slice).vectorize(x, 4).unroll(slice);
 }
 

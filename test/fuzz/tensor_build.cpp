@@ -283,6 +283,10 @@ private:
         } else {
             out.gpu_blocks(x, y);
         }
+        // The last tile begins earlier: whether boxes can begin there, or threads copy, is known
+        // then.
+        if (plan.is_of_group && plan.columns_cut > 0) out.bound(x, 0, columns);
+        if (plan.is_of_group && plan.rows_cut > 0) out.bound(y, 0, rows);
         over_warps(out.tile(xi, yi, wx, wy, xi, yi, warp_columns, warp_rows));
         if (plan.order > 0) out.gpu_order(grouped(plan.order));
         if (plan.persistent) out.persistent();

@@ -33,30 +33,29 @@ void least_of(const Expr &e, int64_t added, std::vector<Expr> &all) {
     all.push_back(simplify(e + int32_t(added)));
 }
 
-// What a value may be, as far as minima and maxima, and a number that is added to them, say.
+// Returns what a value may be, as far as minima and maxima, and what is added to them, say.
 std::vector<Expr> possible_values(const Expr &e) {
+    constexpr size_t most = 16;
     const auto both = [](const auto &m) {
-        std::vector<Expr> all = possible_values(m.a);
-        for (const Expr &other : possible_values(m.b)) all.push_back(other);
+        std::vector<Expr> all = possible_values(m.a), others = possible_values(m.b);
+        all.insert(all.end(), others.begin(), others.end());
         return all;
     };
-    const auto with = [](const Expr &varied, const auto &combine) {
-        std::vector<Expr> all = possible_values(varied);
-        for (Expr &each : all) each = combine(each);
-        return all;
+    const auto combined = [&](const auto &sum, const auto &combine) -> std::vector<Expr> {
+        const std::vector<Expr> all = possible_values(sum.a), others = possible_values(sum.b);
+        const size_t count = all.size() * others.size();
+        if (count == 1 || count > most) return {e};
+        std::vector<Expr> sums;
+        for (const Expr &a : all)
+            for (const Expr &b : others) sums.push_back(combine(a, b));
+        return sums;
     };
     if (const auto *m = e.as<Min>()) return both(*m);
     if (const auto *m = e.as<Max>()) return both(*m);
-    if (const auto *sum = e.as<Add>()) {
-        if (possible_values(sum->a).size() > 1)
-            return with(sum->a, [&](const Expr &v) { return v + sum->b; });
-        if (possible_values(sum->b).size() > 1)
-            return with(sum->b, [&](const Expr &v) { return sum->a + v; });
-    }
-    if (const auto *difference = e.as<Sub>()) {
-        if (possible_values(difference->a).size() > 1)
-            return with(difference->a, [&](const Expr &v) { return v - difference->b; });
-    }
+    if (const auto *sum = e.as<Add>())
+        return combined(*sum, [](const Expr &a, const Expr &b) { return a + b; });
+    if (const auto *difference = e.as<Sub>())
+        return combined(*difference, [](const Expr &a, const Expr &b) { return a - b; });
     return {e};
 }
 
@@ -226,15 +225,26 @@ Expr StagedCopy::shift_of_rows(const TiledDimension &along_rows,
                                const KernelNames &of_kernel) const {
     const int32_t step = bytes_of_step / ring.types[0].bytes();
     const Expr begin = begin_of(along_rows);
-    Expr shift;
-    for (const Expr &first :
-         possible_values(simplify(substitute(of_kernel.lets, along_rows.first)))) {
-        const Expr phase = simplify(first % step);
-        if (uses_any(phase, of_kernel.names)) return {};
-        const Expr wanted = simplify((begin - phase) % step);
-        shift = !shift.defined() ? wanted : simplify(select(shift == wanted, shift, -1));
-    }
-    return shift;
+    const auto shift_by = [&](const Expr &place) -> Expr {
+        Expr shift, phase_of_first;
+        for (const Expr &first : possible_values(place)) {
+            const Expr phase = simplify(first % step);
+            if (uses_any(phase, of_kernel.names)) return {};
+            if (!shift.defined()) {
+                phase_of_first = phase;
+                shift = simplify((begin - phase) % step);
+                continue;
+            }
+            const Expr is_same = simplify((phase - phase_of_first) % step == 0);
+            if (is_zero(is_same)) return {};
+            shift = simplify(select(is_same, shift, -1));
+        }
+        return shift;
+    };
+    // The values of lets are large where blocks are begun in an order of their own.
+    const Expr shift = shift_by(along_rows.first);
+    return shift.defined() ? shift
+                           : shift_by(simplify(substitute(of_kernel.lets, along_rows.first)));
 }
 
 bool StagedCopy::is_by_tiles(const KernelNames &of_kernel) const {

@@ -2,10 +2,10 @@
 #include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
 #include "lower/finish/captures.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/launch_shape.h"
-#include "lower/loops/let_scope.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -35,21 +35,23 @@ private:
         const Load &first = address_taken(c.args[0]);
         const Symbol buffer = first.buffer;
         args.push_back({Symbol::fresh(str(buffer, ".map")), ArgumentKind::Scalar, Handle(), 0, {}});
-        std::vector<Expr> operands = c.args;
-        operands[0] = call(Handle(), Intrinsic::device_address, {Variable::make(Handle(), buffer)});
-        const Expr index = lets.expand(first.index);
+        std::vector<Expr> operands = {
+            call(Handle(), Intrinsic::device_address, {Variable::make(Handle(), buffer)})};
+        for (size_t i = 1; i < c.args.size(); i++) operands.push_back(substitute(lets, c.args[i]));
+        const Expr index = substitute(lets, first.index);
         if (!is_zero(index)) operands.push_back(index);
         passed.push_back(c.with<&IntrinsicCall::args>(operands));
         return Variable::make(Handle(), args.back().name);
     }
-    // What the index of a map's first element shares with others has a name within the kernel.
+    // What the operands of a map share with others has a name within the kernel.
     Stmt visit(const LetStmt &let) override {
         const Expr value = (*this)(let.value);
-        const Stmt body = lets.within(let, [&] { return (*this)(let.body); });
+        lets[let.name] = substitute(lets, let.value);
+        const Stmt body = (*this)(let.body);
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     std::vector<Expr> maps;
-    LetScope lets;
+    Substitution lets;  // the values of those of the kernel
 };
 
 class OutlineKernels final : public Mutator {

@@ -46,6 +46,22 @@ TEST_SUITE("outline_kernels") {
                      "        gpu_block for b in [0, +4): out[b] = 1.0\n");
         CHECK(contains(ir::to_string(m.functions[0].body), "(n * 4, 3, 1, 1, 1, 1, 0, "));
     }
+    TEST_CASE("the host makes maps of what is copied, by the values of the kernel's lets") {
+        const ir::Module m =
+            outlined("    gpu_block for b in [0, +n):\n"
+                     "        let is_whole = n % 2 == 0\n"
+                     "        let s = select(is_whole, n % 4, 0)\n"
+                     "        allocate f: float32[32] in GPUShared\n"
+                     "        allocate bar: uint64[1] in GPUShared\n"
+                     "        gpu_thread for t in [0, +32):\n"
+                     "            machine_op copy_tile(address_of(f[0]), address_of(bar[0]), "
+                     "tensor_map(address_of(src[0]), 4, 1, n, 32, 1, s, 128), 0, b*32 + s):\n"
+                     "                for i in [0, +32): f[i] = src[b*32 + i]\n");
+        REQUIRE(m.functions.size() == 2);
+        CHECK(contains(
+            ir::to_string(m.functions[0].body),
+            "tensor_map(device_address(src), 4, 1, n, 32, 1, select(n % 2 == 0, n % 4, 0), 128)"));
+    }
     TEST_CASE("the memory of a block is what its allocations take, each aligned") {
         const ir::Module m = outlined("    gpu_block for b in [0, +n):\n"
                                       "        allocate f: float32[33] in GPUShared\n"
