@@ -22,13 +22,16 @@ std::optional<Type> type_at(const Expr &place) {
     return element ? std::optional(element->type().element_of()) : std::nullopt;
 }
 
-// ---- Where an operand is, as text: "registers", "rows along k", "panels across 4096" ----
+// ---- Where an operand is, as text: "registers", "rows along k", "panels across 4096",
+// "panels^64 along k" ----
 
 std::string text_of(const TensorOperand &o) {
     if (o.source == TensorSource::Registers)
         return o.is_of_tile ? "registers of a tile" : "registers";
-    return str(o.source == TensorSource::Rows ? "rows " : "panels ",
-               o.is_along_k ? "along k" : "across", o.panel > 0 ? str(" ", o.panel) : "");
+    const bool is_narrow = o.source == TensorSource::Panels && o.swizzle != most_swizzle;
+    return str(o.source == TensorSource::Rows ? "rows" : "panels",
+               is_narrow ? str("^", o.swizzle) : "", " ", o.is_along_k ? "along k" : "across",
+               o.panel > 0 ? str(" ", o.panel) : "");
 }
 
 std::optional<TensorOperand> operand_of(const Expr &e) {
@@ -46,7 +49,10 @@ std::optional<TensorOperand> operand_of(const Expr &e) {
         return text.empty() ? std::optional(o) : std::nullopt;
     }
     if (!accept("rows ")) {
-        if (!accept("panels ")) return std::nullopt;
+        if (!accept("panels")) return std::nullopt;
+        for (const int64_t narrow : {64, 32})
+            if (accept(str("^", narrow))) o.swizzle = narrow;
+        if (!accept(" ")) return std::nullopt;
         o.source = TensorSource::Panels;
     } else {
         o.source = TensorSource::Rows;

@@ -197,17 +197,40 @@ TEST_SUITE("kernels of CUDA") {
         };
         for (int32_t rank : {-1, 0, 6, 1000}) {
             refused(
-                2, {rank},
+                2, {0, rank},
                 ("a tensor map has 1 to 5 dimensions, and not " + std::to_string(rank)).c_str());
         }
-        refused(3, {1, 64, 64, 1}, "a tensor map has elements of 1, 2, 4 or 8 bytes, and not 3");
-        refused(2, {2, 64, 8, 64, 64, 8, 2, 128},
+        refused(3, {0, 1, 64, 64, 1}, "a tensor map has elements of 1, 2, 4 or 8 bytes, and not 3");
+        refused(2, {0, 2, 64, 8, 64, 64, 8, 2, 128},
                 "a matrix whose elements are 2 elements apart cannot be copied in boxes: they have "
                 "to be dense");
-        refused(2, {2, 64, 8, 64, 64, 8, 1, 48},
+        refused(2, {0, 2, 64, 8, 64, 64, 8, 1, 48},
                 "a tensor map swizzles rows of 32, 64 or 128 bytes, and not of 48");
-        refused(2, {2, 64, 8, 64, 64, 8, 1, 128},
-                "the CUDA driver is too old: it has no tensor maps");
+        refused(2, {1, 2, 64, 8, 64, 64, 8, 1, 128},
+                "a tensor map has 3 to 5 dimensions, and not 2");
+        gpu->fail("cuTensorMapEncodeTiled", 1, 1);
+        refused(2, {0, 2, 64, 8, 63, 64, 8, 1, 128},
+                "a matrix of 64 x 8 elements of 2 bytes at 0, with 126 bytes from row to row, "
+                "cannot be copied in boxes of 64 x 8: its address and its rows");
+        gpu->fail("cuTensorMapEncodeIm2col", 1, 1);
+        refused(2, {1, 3, 64, 8, 4, 64, 512, 64, 32, 2, -1, -3, 1, 128},
+                "cannot be copied in 32 places of 64 channels, 2 apart from -1 on to -3 from the "
+                "last one");
+    }
+    TEST_CASE("the driver is told of boxes, or of places of a convolution") {
+        FakeGpu gpu;
+        alignas(64) char map[128];
+        const auto made = [&](const std::vector<int32_t> &shape) {
+            CHECK(tessera_cuda_tensor_map(nullptr, map, nullptr, 2, shape.data()) == 0);
+            return std::string(gpu->last_map());
+        };
+        CHECK(made({0, 2, 640, 8, 704, 64, 4, 1, 64}) ==
+              "boxes of type 1 dims 640 8 strides 1408 box 64 4 steps 1 1 swizzle 2");
+        // 3 x 3 taps of every other place of 14 x 12 with a border of one.
+        CHECK(
+            made({1, 4, 128, 14, 12, 5, 128, 1792, 21504, 64, 96, 2, 2, -1, -1, -1, -1, 1, 128}) ==
+            "places of type 1 dims 128 14 12 5 strides 256 3584 43008 lower -1 -1 upper -1 -1 "
+            "channels 64 places 96 steps 1 2 2 1 swizzle 3");
     }
     TEST_CASE("what a device cannot launch is said with the figures and the limit") {
         Kernels gpu;

@@ -35,6 +35,12 @@ template<typename F> int in_context(const char *name, F f) {
     return entry(name, false, [&](Fake &x) { return stack.empty() ? 201 : f(x); });
 }
 
+template<typename T> std::string numbers(const char *name, const T *all, unsigned count) {
+    std::string text = name;
+    for (unsigned i = 0; i < count; i++) text.append(1, ' ').append(std::to_string(all[i]));
+    return text;
+}
+
 void drain(CUstream_st &stream) {
     while (!stream.queue.empty()) {
         auto work = std::move(stream.queue.front());
@@ -330,6 +336,32 @@ int cuLaunchKernelEx(const FakeConfiguration *with, CUfunc_st *function, void **
         const unsigned *b = with->blocks, *t = with->threads;
         return launch(x, function,
                       {{b[0], b[1], b[2]}, {t[0], t[1], t[2]}, with->shared, with->stream, args});
+    });
+}
+// Tensor maps, which are described by what they have been made of.
+int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
+                           const uint64_t *strides, const unsigned *box, const unsigned *steps,
+                           int interleave, int swizzle, int, int fill) {
+    return in_context("cuTensorMapEncodeTiled", [&](Fake &x) {
+        if (!map || uintptr_t(map) % 64 || uintptr_t(address) % 16 || interleave || fill) return 1;
+        x.last_map = "boxes of type " + std::to_string(type) + numbers(" dims", dims, rank) +
+                     numbers(" strides", strides, rank - 1) + numbers(" box", box, rank) +
+                     numbers(" steps", steps, rank) + " swizzle " + std::to_string(swizzle);
+        return 0;
+    });
+}
+int cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
+                            const uint64_t *strides, const int *lower, const int *upper,
+                            unsigned channels, unsigned places, const unsigned *steps,
+                            int interleave, int swizzle, int, int fill) {
+    return in_context("cuTensorMapEncodeIm2col", [&](Fake &x) {
+        if (!map || uintptr_t(map) % 64 || uintptr_t(address) % 16 || interleave || fill) return 1;
+        x.last_map = "places of type " + std::to_string(type) + numbers(" dims", dims, rank) +
+                     numbers(" strides", strides, rank - 1) + numbers(" lower", lower, rank - 2) +
+                     numbers(" upper", upper, rank - 2) + " channels " + std::to_string(channels) +
+                     " places " + std::to_string(places) + numbers(" steps", steps, rank) +
+                     " swizzle " + std::to_string(swizzle);
+        return 0;
     });
 }
 int cuMemAlloc_v2(Address *address, size_t bytes) {
