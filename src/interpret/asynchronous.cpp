@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "interpret/statement_run.h"
 #include "ir/operators.h"
+#include "ir/tile_copy.h"
 #include <algorithm>
 
 // Copies that end later than they begin, and the instructions of tensor cores.
@@ -37,7 +38,9 @@ std::vector<PlacedAccess> accesses_of(const MachineOp &s) {
         break;
     }
     case MachineOpKind::copy_tile:
-        found.push_back({0, aligned_box, slot_bytes, "a copy of a box is made"});
+        if (!TileCopy::is_group(s))
+            found.push_back(
+                {TileCopy::place_operand, aligned_box, slot_bytes, "a copy of a box is made"});
         break;
     case MachineOpKind::store_quads:
         if (count > 2)
@@ -68,7 +71,7 @@ const TensorMap &StatementRun::map_of(Word handle) const {
 }
 
 // Checks the places that the machine accesses by itself. Returns these places, and behind them, of
-// a copy of a box, its barrier, its map, the blocks that it is for, and its coordinates.
+// a copy of a box, its other operands.
 Tape &StatementRun::places_of(const MachineOp &s) {
     const auto [known, is_new] = shared.placed_accesses.try_emplace(&s);
     if (is_new) known->second = accesses_of(s);
@@ -76,9 +79,9 @@ Tape &StatementRun::places_of(const MachineOp &s) {
     Tape &places = run_tape(s, [&] {
         std::vector<Expr> all;
         for (const PlacedAccess &access : accesses) all.push_back(s.operands[access.operand]);
-        if (s.op == MachineOpKind::copy_tile) {
-            all.insert(all.end(), s.operands.begin() + 1, s.operands.end());
-        }
+        if (s.op == MachineOpKind::copy_tile && !accesses.empty())
+            all.insert(all.end(), s.operands.begin() + TileCopy::place_operand + 1,
+                       s.operands.end());
         return all;
     });
     for (size_t i = 0; i < accesses.size(); i++) {
@@ -117,36 +120,71 @@ void StatementRun::run_machine_op(const MachineOp &s) {
 // A box brings all of its bytes, also those that are outside of what is copied; to each of the
 // blocks of a cluster that it is for.
 void StatementRun::run_copy_tile(const MachineOp &s, const Tape &places) {
-    constexpr size_t map = 2, blocks = 3, first_coordinate = 4;  // among the operands
-    const size_t count = s.operands.size();
+    if (TileCopy::is_group(s)) return run_stores(s);
+    const auto t = TileCopy::of(s);
+    const bool is_store = t.copy.mode == BoxCopy::Mode::Store;
+    // Behind the place are the barrier, the map and the blocks, or the map.
+    const size_t of_map = is_store ? 1 : 2, first = is_store ? 2 : 4;
+    const TensorMap &map = map_of(places.result(of_map).word());
+    const bool is_im2col = t.copy.mode == BoxCopy::Mode::Im2col;
+    if (map.is_im2col != is_im2col || map.is_stored != is_store || map.box != t.copy.box)
+        throw RuntimeError(str("a copy ", t.copy.name(), " by a map of other boxes"));
+    std::vector<int64_t> at, offsets;
+    for (size_t i = 0; i < t.coordinates.size(); i++)
+        at.push_back(places.result(first + i).as_int());
+    for (size_t i = 0; i < t.offsets.size(); i++)
+        offsets.push_back(places.result(first + at.size() + i).as_int());
+    const Symbol buffer = placed_element(t.place)->buffer;
+    const MemoryRef &in_block = frame.memories.at(buffer);
+    const auto byte = int64_t(places.result(0).word() - Word(uintptr_t(in_block->address(0))));
+    const ElementPlace place{in_block, byte / in_block->type.bytes()};
+    const auto by_loops = [&](std::optional<int64_t> swizzle) {
+        PendingStores stores;
+        frame.recorded = &stores;
+        frame.box_swizzle = swizzle;
+        run(s.body);
+        frame.recorded = nullptr;
+        frame.box_swizzle.reset();
+        return stores;
+    };
+    if (is_store) return store_box(map, at, place, by_loops({}));
+
     const Word barrier = places.result(1).word();
-    const std::vector<size_t> ranks = blocks_of(count > blocks ? places.result(blocks).word() : 0);
+    const std::vector<size_t> ranks = blocks_of(places.result(3).word());
+    if (ranks.empty() == t.copy.is_shared)
+        throw RuntimeError(str("a copy ", t.copy.name(), " for ", ranks.size(), " blocks"));
     if (ranks.empty() && !copy_barrier(barrier).copies.expected)
         throw RuntimeError("a copy for a barrier that expects nothing");
-    PendingStores stores;
-    frame.recorded = &stores;
-    frame.box_swizzle = 0;
-    if (count > map) frame.box_swizzle = map_of(places.result(map).word()).swizzle;
-    run(s.body);
-    frame.recorded = nullptr;
-    frame.box_swizzle.reset();
-    const Symbol buffer = placed_element(s.operands[0])->buffer;
-    if (count > map) {
-        std::vector<int64_t> at;
-        for (size_t i = first_coordinate; i < count; i++) at.push_back(places.result(i).as_int());
-        const MemoryRef &to = frame.memories.at(buffer);
-        const auto byte = int64_t(places.result(0).word() - Word(uintptr_t(to->address(0))));
-        stores =
-            copy_box(map_of(places.result(map).word()), at, {to, byte / to->type.bytes()}, stores);
-    }
+    const PendingStores loops = by_loops(map.swizzle);
+    PendingStores stores = load_box(map, at, offsets, place);
+    check_box(stores, loops, str(map.memory->name, " to ", in_block->name));
     if (ranks.empty()) add_copies(copy_barrier(barrier), stores);
     for (size_t rank : ranks) {
         for (PendingStore &store : stores) {
             store.memory = frame.cluster->blocks[rank].memories.at(buffer);
             store.memory->begin_copy(store.index, accessor());
         }
-        add_copies(barrier_of(rank, s.operands[1], barrier), stores);
+        add_copies(barrier_of(rank, t.barrier, barrier), stores);
     }
+}
+
+// The machine reads what a group of stores stores until the thread has waited for it, at the end.
+void StatementRun::run_stores(const MachineOp &group) {
+    frame.stored_tiles = std::make_shared<MachineReads>();
+    run(group.body);
+    frame.stored_tiles.reset();
+}
+
+void StatementRun::store_box(const TensorMap &map, const std::vector<int64_t> &at,
+                             const ElementPlace &from, const PendingStores &by_loops) {
+    if (!frame.stored_tiles)
+        throw RuntimeError(str("a tile of ", from.memory->name,
+                               " is stored, and nobody waits until it may be overwritten"));
+    const PendingStores stores = read_box(map, at, from);
+    check_box(stores, by_loops, str(from.memory->name, " to ", map.memory->name));
+    Memory &to = shared.places_copies ? shared.device.seen_by_kernel(*map.memory) : *map.memory;
+    for (const PendingStore &store : stores)
+        to.store(store.index, store.word, store.poison, accessor());
 }
 
 void StatementRun::add_copies(CopyBarrier &barrier, const PendingStores &stores) {
@@ -166,7 +204,7 @@ void StatementRun::check_bytes(const CopyPhase &copies) {
 void StatementRun::record(const MemoryRef &memory, int64_t element, Word word, uint8_t poison) {
     const int64_t index = frame.box_swizzle ? memory->place_of(element, *frame.box_swizzle)
                                             : memory->place_of(element);
-    memory->begin_copy(index, accessor());
+    if (!frame.stored_tiles) memory->begin_copy(index, accessor());
     frame.recorded->push_back({memory, index, word, poison});
 }
 

@@ -2,6 +2,7 @@
 #include "base/large_stack.h"
 #include "interpret/statement_run.h"
 #include "ir/operators.h"
+#include "ir/tile_copy.h"
 #include "ir/visitor.h"
 #include "lower/finish/runtime_calls.h"
 #include "lower/gpu/kernel_loops.h"
@@ -160,6 +161,7 @@ bool has_tensor_operation(const Stmt &s) {
 bool has_machine_readers(const Stmt &s) {
     bool any = false;
     for_each_node(s, [&](const MachineOp &op) {
+        any |= TileCopy::is_group(op);
         if (!is_tensor_operation(op.op)) return;
         const auto t = TensorOperation::of(op);
         any |= t.a.source == TensorOperation::Source::Panels ||

@@ -118,6 +118,8 @@ struct Frame {
     std::optional<int64_t> box_swizzle;
     // Asynchronous tensor operations that it has not waited for, oldest first.
     std::deque<PendingSums> sums;
+    // What the machine reads of the tiles that it stores in a group; null: it is in none.
+    std::shared_ptr<MachineReads> stored_tiles;
     // It has written these since its last fence, where the machine's units read the same memory.
     std::vector<std::pair<MemoryRef, int64_t>> unfenced;
 };
@@ -246,9 +248,16 @@ private:
     CopyBarrier &copy_barrier(Word place);
     Word tensor_map(const ir::IntrinsicCall &node, Operands operands);
     const TensorMap &map_of(Word handle) const;
-    PendingStores copy_box(const TensorMap &map, const std::vector<int64_t> &at,
-                           const ElementPlace &to, const PendingStores &by_loops);
+    PendingStores load_box(const TensorMap &map, const std::vector<int64_t> &at,
+                           const std::vector<int64_t> &offsets, const ElementPlace &to);
+    PendingStores read_box(const TensorMap &map, const std::vector<int64_t> &at,
+                           const ElementPlace &from);
+    static void check_box(const PendingStores &by_machine, const PendingStores &by_loops,
+                          const std::string &what);
     void run_copy_tile(const ir::MachineOp &s, const Tape &places);
+    void run_stores(const ir::MachineOp &group);
+    void store_box(const TensorMap &map, const std::vector<int64_t> &at, const ElementPlace &from,
+                   const PendingStores &by_loops);
     void note_write(const MemoryRef &memory, int64_t index);
     void fence();
     void record(const MemoryRef &memory, int64_t index, Word word, uint8_t poison);

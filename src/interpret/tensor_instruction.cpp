@@ -53,7 +53,8 @@ TensorPlan::Operand plan_of(const TensorOperation &t, const char *name,
     if (given.source == Registers) planned.layout = t.registers_of(name);
     if (given.source == Rows) planned.load = TensorOperation::load_of(given, own.type);
     if (given.source == Panels)
-        planned.layout = wgmma_layout(t.instruction, name, {given.is_along_k, given.panel});
+        planned.layout =
+            wgmma_layout(t.instruction, name, {given.is_along_k, given.panel, given.swizzle});
     return planned;
 }
 
@@ -214,8 +215,8 @@ private:
         }
         OperandAccess access;
         access.layout = &o.layout;
-        access.load = [this, first](const Place &p) {
-            const int64_t index = first.memory->place_of(first.index + p[0], panel_bytes);
+        access.load = [this, first, swizzle = o.given.swizzle](const Place &p) {
+            const int64_t index = first.memory->place_of(first.index + p[0], swizzle);
             meeting.reads->begin({first.memory, index});
             return load_at(first, index);
         };

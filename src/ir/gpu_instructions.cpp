@@ -231,7 +231,7 @@ Layout wgmma_layout(const Instruction &wgmma, std::string_view operand, WgmmaOpe
     const InstructionOperand &o = wgmma.operand(operand);
     const bool is_a = operand == "A";
     const std::string own = is_a ? "i" : "j";
-    const int64_t extent = wgmma.extent(own), of_panel = panel_bytes / o.type.bytes();
+    const int64_t extent = wgmma.extent(own), of_panel = lies.swizzle / o.type.bytes();
     Layout layout = parse_layout(
         str(is_a ? str(own, ":", extent, " k:") : str("k:"), wgmma.extent("k"),
             is_a ? std::string() : str(" ", own, ":", extent), " -> element(",

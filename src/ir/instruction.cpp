@@ -3,6 +3,7 @@
 #include "ir/cpu_instructions.h"
 #include "ir/gpu_instructions.h"
 #include "ir/operators.h"
+#include "ir/tile_copy.h"
 #include "ir/visitor.h"
 #include <algorithm>
 #include <map>
@@ -148,6 +149,7 @@ std::optional<Instruction> find_instruction(std::string_view name) {
         const std::lock_guard lock(own.mutex);
         if (const auto known = own.found.find(name); known != own.found.end()) return known->second;
     }
+    if (auto copy = find_copy(name)) return copy;
     for (Instruction &row : rows_for(columns_in(name))) {
         if (row.name != name) continue;
         const std::lock_guard lock(own.mutex);

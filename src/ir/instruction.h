@@ -93,15 +93,21 @@ Instruction mma_m16n8(int64_t k, Type sum, Type a, Type b);
 // ldmatrix of four matrices of eight rows of 16 bytes: F(m, r, c) = M(m, r, c). Elements that are
 // transposed have 16 bits.
 Instruction ldmatrix_x4(Type element, bool transposed);
-// Describes an operand of wgmma in the memory of the block, in panels of 128 bytes. If it lies
-// along k, these are rows of elements of k, one for each i (or j); else rows of elements of i (or
-// j), one for each k, in panels that are `panel` elements apart.
+// Describes an operand of wgmma in the memory of the block, in panels whose rows have so many bytes
+// (128, 64 or 32) as are swizzled. If it lies along k, these are rows of elements of k, one for
+// each i (or j); else rows of elements of i (or j), one for each k, in panels that are `panel`
+// elements apart.
 struct WgmmaOperand {
     bool is_along_k = true;
     int64_t panel = 0;
+    int64_t swizzle = most_swizzle;
 };
-// The bytes of a row of a panel, whose slots of 16 bytes are exchanged.
-constexpr int64_t panel_bytes = most_swizzle;
+// Returns the bytes of a row of the panels that rows of so many bytes lie in; nothing if wgmma
+// reads no such panels.
+constexpr std::optional<int64_t> swizzle_of_panels(int64_t row_bytes) {
+    if (row_bytes > 0 && row_bytes % most_swizzle == 0) return most_swizzle;
+    return row_bytes == 64 || row_bytes == 32 ? std::optional(row_bytes) : std::nullopt;
+}
 // Returns wgmma of 64 rows and 32 bytes of k; B is in memory, and A there or in registers.
 Instruction wgmma_m64(int64_t columns, Type sum, Type a, Type b, bool a_in_registers = false);
 // Returns where an operand of wgmma lies, from (i, k) or (k, j) to elements.

@@ -38,7 +38,8 @@ Step step_of(const std::vector<Expr> &operands) {
     return found == std::end(step_names) ? Step::Multiply : Step(found - std::begin(step_names));
 }
 
-// ---- Where an operand is, as text: "registers", "rows along k", "panels across 4096" ----
+// ---- Where an operand is, as text: "registers", "rows along k", "panels across 4096",
+// "panels^64 along k" ----
 
 constexpr const char *host_rows = "rows of the host";
 
@@ -46,8 +47,10 @@ std::string text_of(const TensorOperand &o) {
     if (o.source == TensorSource::HostRows) return host_rows;
     if (o.source == TensorSource::Registers)
         return o.is_of_tile ? "registers of a tile" : "registers";
-    return str(o.source == TensorSource::Rows ? "rows " : "panels ",
-               o.is_along_k ? "along k" : "across", o.panel > 0 ? str(" ", o.panel) : "");
+    const bool is_narrow = o.source == TensorSource::Panels && o.swizzle != most_swizzle;
+    return str(o.source == TensorSource::Rows ? "rows" : "panels",
+               is_narrow ? str("^", o.swizzle) : "", " ", o.is_along_k ? "along k" : "across",
+               o.panel > 0 ? str(" ", o.panel) : "");
 }
 
 std::optional<TensorOperand> operand_of(std::string_view text) {
@@ -66,7 +69,10 @@ std::optional<TensorOperand> operand_of(std::string_view text) {
         return text.empty() ? std::optional(o) : std::nullopt;
     }
     if (!accept("rows ")) {
-        if (!accept("panels ")) return std::nullopt;
+        if (!accept("panels")) return std::nullopt;
+        for (const int64_t narrow : {64, 32})
+            if (accept(str("^", narrow))) o.swizzle = narrow;
+        if (!accept(" ")) return std::nullopt;
         o.source = TensorSource::Panels;
     } else {
         o.source = TensorSource::Rows;

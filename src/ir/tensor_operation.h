@@ -29,8 +29,9 @@ struct TensorOperation {
     };
     struct Operand {
         Source source = Source::Registers;
-        bool is_along_k = true;  // rows, or those of panels, are of neighbours along k
-        int64_t panel = 0;       // elements from one panel to the next
+        bool is_along_k = true;          // rows, or those of panels, are of neighbours along k
+        int64_t panel = 0;               // elements from one panel to the next
+        int64_t swizzle = most_swizzle;  // bytes of a row of a panel
         // In registers: they are those of another Tile, so that the loops of the body, which each
         // thread runs for itself, cannot read what others have: they do not compute the same.
         bool is_of_tile = false;

@@ -6,6 +6,7 @@
 #include "ir/printer.h"
 #include "ir/tensor_operation.h"
 #include "ir/text.h"
+#include "ir/tile_copy.h"
 #include <unordered_map>
 
 namespace tessera::ir {
@@ -532,8 +533,9 @@ void Verifier::check_types(const Stmt &s) const {
     } else if (const auto *branch = s.as<IfThenElse>()) {
         require(branch->condition.type().is_scalar(), s, "a condition that is a vector");
     } else if (const auto *op = s.as<MachineOp>()) {
-        if (!is_tensor_operation(op->op)) return;
-        const std::string fault = fault_of(*op);
+        const std::string fault = is_tensor_operation(op->op)          ? fault_of(*op)
+                                  : op->op == MachineOpKind::copy_tile ? fault_of_tile_copy(*op)
+                                                                       : "";
         require(fault.empty(), s, fault);
     }
 }

@@ -156,6 +156,9 @@ struct Driver {
     Call<void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *,
          const unsigned *, int, int, int, int>
         encode_tiled{library, "cuTensorMapEncodeTiled", false};
+    Call<void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const int *,
+         const int *, unsigned, unsigned, const unsigned *, int, int, int, int>
+        encode_im2col{library, "cuTensorMapEncodeIm2col", false};
     Call<Address *, size_t> allocate{library, "cuMemAlloc_v2"};
     Call<Address> free{library, "cuMemFree_v2"};
     Call<void **, size_t> allocate_host{library, "cuMemAllocHost_v2"};

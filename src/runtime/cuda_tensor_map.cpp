@@ -124,8 +124,9 @@ using tessera::Message;
 
 namespace {
 
-// The numbers of cuTensorMapEncodeTiled (cuda.h).
+// The numbers of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col (cuda.h).
 constexpr int no_interleave = 0, promote_256_bytes = 3, fill_with_zeros = 0;
+constexpr int32_t fewest_of_places = 3;
 
 // CUtensorMapDataType of an element that is copied as it is; -1 if there is none.
 int data_type(int32_t element_bytes) {
@@ -153,16 +154,65 @@ int fail(void *user_context, const Message &why) {
     return why.raise(user_context, tessera_error_code_device_run_failed);
 }
 
-int refuse(void *user_context, const Array &array, const uint32_t *box) {
+// The argument `shape` of tessera_cuda_tensor_map.
+struct Shape {
+    bool has_places, is_stored;
+    uint32_t rank;
+    const int32_t *extents, *distances, *sizes, *steps, *first, *last;
+    int32_t step, shift, swizzle;
+
+    explicit Shape(const int32_t *shape)
+        : has_places(shape[0] == 1), is_stored(shape[0] == 2), rank(uint32_t(shape[1])),
+          extents(shape + 2), distances(extents + rank), sizes(distances + rank - 1),
+          steps(sizes + 2), first(steps + places()), last(first + places()) {
+        const int32_t *end = has_places ? last + places() : sizes + rank;
+        step = end[0];
+        shift = end[1];
+        swizzle = end[2];
+    }
+    uint32_t places() const { return has_places ? rank - 2 : 0; }
+};
+
+int refuse(void *user_context, const Array &array, const Shape &s) {
     Message why;
     why << "a matrix of ";
     for (uint32_t i = 0; i < array.rank; i++) why << (i ? " x " : "") << array.extents[i];
     why << " elements of " << array.element_bytes << " bytes at " << array.address;
     for (uint32_t i = 0; i + 1 < array.rank; i++)
         why << (i ? " and " : ", with ") << array.distances[i];
-    why << (array.rank > 1 ? " bytes from row to row," : ",") << " cannot be copied in boxes of ";
-    for (uint32_t i = 0; i < array.rank; i++) why << (i ? " x " : "") << box[i];
+    why << (array.rank > 1 ? " bytes from row to row," : ",") << " cannot be "
+        << (s.is_stored ? "stored" : "copied") << " in ";
+    if (s.has_places) {
+        why << s.sizes[1] << " places of " << s.sizes[0] << " channels";
+        for (uint32_t i = 0; i < s.places(); i++)
+            why << (i ? " and " : ", ") << s.steps[i] << " apart from " << s.first[i] << " on to "
+                << s.last[i];
+        why << " from the last one";
+    } else {
+        why << "boxes of ";
+        for (uint32_t i = 0; i < s.rank; i++) why << (i ? " x " : "") << s.sizes[i];
+    }
+    if (s.is_stored) why << ": its address and its rows have to be at multiples of 16 bytes";
     return fail(user_context, why);
+}
+
+Result encode(const Driver &d, void *map, const Array &array, const Shape &s) {
+    uint64_t strides[most_dimensions];
+    uint32_t box[most_dimensions], steps[most_dimensions];
+    for (uint32_t i = 0; i < s.rank; i++) {
+        const bool is_of_places = i > 0 && i <= s.places();
+        steps[i] = is_of_places ? uint32_t(s.steps[i - 1]) : 1;
+        if (!s.has_places) box[i] = uint32_t(s.sizes[i]);
+        if (i > 0) strides[i - 1] = uint64_t(array.distances[i - 1]);
+    }
+    auto *address = reinterpret_cast<void *>(array.address);
+    const int type = data_type(int32_t(array.element_bytes)), swizzle = swizzle_of(s.swizzle);
+    if (s.has_places)
+        return d.encode_im2col(map, type, s.rank, address, array.extents, strides, s.first, s.last,
+                               uint32_t(s.sizes[0]), uint32_t(s.sizes[1]), steps, no_interleave,
+                               swizzle, promote_256_bytes, fill_with_zeros);
+    return d.encode_tiled(map, type, s.rank, address, array.extents, strides, box, steps,
+                          no_interleave, swizzle, promote_256_bytes, fill_with_zeros);
 }
 
 }  // namespace
@@ -183,37 +233,33 @@ int32_t tessera_cuda_processors(void *user_context) {
 
 int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_t element_bytes,
                             const int32_t *shape) {
-    if (shape[0] < 1 || shape[0] > most_dimensions)
-        return fail(user_context, Message() << "a tensor map has 1 to " << most_dimensions
-                                            << " dimensions, and not " << shape[0]);
+    const int32_t fewest = shape[0] == 1 ? fewest_of_places : 1;
+    if (shape[1] < fewest || shape[1] > most_dimensions)
+        return fail(user_context, Message()
+                                      << "a tensor map has " << fewest << " to " << most_dimensions
+                                      << " dimensions, and not " << shape[1]);
     if (data_type(element_bytes) < 0)
         return fail(user_context, Message()
                                       << "a tensor map has elements of 1, 2, 4 or 8 bytes, and not "
                                       << element_bytes);
     const Scope scope(user_context);  // the driver wants a context, and uses nothing of it
     if (scope.error()) return scope.error();
-    const Driver *d = &scope.driver();
-    const auto rank = uint32_t(shape[0]);
-    const int32_t *extents = shape + 1, *distances = extents + rank, *sizes = distances + rank - 1,
-                  step = sizes[rank], shift = sizes[rank + 1], swizzle = sizes[rank + 2];
-    Array array{uint64_t(uintptr_t(address)), uint64_t(element_bytes), rank, {}, {}};
-    uint32_t box[most_dimensions], steps[most_dimensions];
-    for (uint32_t i = 0; i < rank; i++) {
-        array.extents[i] = uint64_t(extents[i]);
-        box[i] = uint32_t(sizes[i]);
-        steps[i] = 1;
-        if (i > 0) array.distances[i - 1] = int64_t(distances[i - 1]) * element_bytes;
+    const Shape s(shape);
+    Array array{uint64_t(uintptr_t(address)), uint64_t(element_bytes), s.rank, {}, {}};
+    for (uint32_t i = 0; i < s.rank; i++) {
+        array.extents[i] = uint64_t(s.extents[i]);
+        if (i > 0) array.distances[i - 1] = int64_t(s.distances[i - 1]) * element_bytes;
     }
-    if (step != 1)
+    if (s.step != 1)
         return fail(
             user_context,
-            Message() << "a matrix whose elements are " << step
+            Message() << "a matrix whose elements are " << s.step
                       << " elements apart cannot be copied in boxes: they have to be dense");
-    if (swizzle_of(swizzle) < 0)
+    if (swizzle_of(s.swizzle) < 0)
         return fail(user_context, Message() << "a tensor map swizzles rows of 32, 64 or 128 bytes, "
                                                "and not of "
-                                            << swizzle);
-    if (shift < 0)
+                                            << s.swizzle);
+    if (s.shift < 0)
         return fail(
             user_context,
             Message() << "boxes of a matrix begin at places of its rows that are no "
@@ -221,18 +267,15 @@ int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_
                          "earlier (TailStrategy::ShiftInwards, or Auto), promise with bound "
                          "or set_extent how many columns there are, or say "
                          "TailStrategy::GuardWithIf or RoundUp");
-    if (!d->encode_tiled)
+    if (s.has_places ? !scope.driver().encode_im2col : !scope.driver().encode_tiled)
         return fail(user_context, Message() << "the CUDA driver is too old: it has no tensor maps");
-    if (shift != 0 || !array.is_aligned()) {
-        if (!array.has_rows(scope.state().limits)) return refuse(user_context, array, box);
-        if (int error = align(user_context, scope, array, uint64_t(shift))) return error;
+    if (s.shift != 0 || !array.is_aligned()) {
+        // What is stored to a copy would not be in the array.
+        if (s.is_stored || !array.has_rows(scope.state().limits))
+            return refuse(user_context, array, s);
+        if (int error = align(user_context, scope, array, uint64_t(s.shift))) return error;
     }
-    uint64_t strides[most_dimensions];
-    std::copy_n(array.distances, rank - 1, strides);
-    const Result r =
-        d->encode_tiled(map, data_type(element_bytes), rank,
-                        reinterpret_cast<void *>(array.address), array.extents, strides, box, steps,
-                        no_interleave, swizzle_of(swizzle), promote_256_bytes, fill_with_zeros);
-    return r == result::success ? 0 : refuse(user_context, array, box);
+    if (encode(scope.driver(), map, array, s) == result::success) return 0;
+    return refuse(user_context, array, s);
 }
 }

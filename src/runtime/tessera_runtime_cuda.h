@@ -110,15 +110,22 @@ int tessera_cuda_run(void *user_context, const tessera_cuda_kernels_t *kernels, 
  * launch then says. */
 int32_t tessera_cuda_processors(void *user_context);
 /* Writes a tensor map (a CUtensorMap: 128 bytes, at a multiple of 64) of an array on the device,
- * for copies of boxes into the memory of a block; what is outside of the array is 0. `shape`: the
- * number n of dimensions, up to 5; n extents; the distances of all dimensions but the first; n
- * extents of a box; the distance of the first dimension (1), in elements of `element_bytes`; how
- * many elements before a row its coordinates count from; and the swizzle of the memory that is
- * written, in bytes: 0 (none), 32, 64 or 128. Boxes begin at multiples of 16 bytes of what their
- * coordinates count; if the address or a distance is no multiple of 16 bytes, or the elements
- * before a row are more than 0, the map is of a copy of the array, which is freed when the thread
- * has launched the next kernel. An error if they are fewer than 0 (boxes do not begin at such
- * multiples), rows that are copied overlap, or the driver has no tensor maps. */
+ * for copies of boxes to or from the memory of a block; what is outside of the array is 0, and is
+ * not stored. `shape`: 0 for boxes, 1 for places of a convolution, or 2 for boxes that are stored;
+ * the number n of dimensions, up to 5; n extents; the distances of all dimensions but the first;
+ * what is copied at once (below); the distance of the first dimension (1), in elements of
+ * `element_bytes`; how many elements before a row its coordinates count from (0 for boxes that are
+ * stored); and the swizzle of the memory of the block, in bytes: 0 (none), 32, 64 or 128. What is
+ * copied at once are n extents of a box. Or they are so many channels (dimension 0) and places,
+ * which follow one another along dimensions 1 to n - 2 of each image (dimension n - 1), one number
+ * for each of these: the steps from one place to the next; the first places; and the last ones,
+ * from the last element on.
+ *
+ * Boxes begin at multiples of 16 bytes of what their coordinates count; if the address or a
+ * distance is no multiple of 16 bytes, or the elements before a row are more than 0, the map is of
+ * a copy of the array, which is freed when the thread has launched the next kernel. An error if
+ * they are fewer than 0 (boxes do not begin at such multiples), rows that are copied overlap, what
+ * is stored to would have to be copied, or the driver has no such maps. */
 int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_t element_bytes,
                             const int32_t *shape);
 

@@ -39,7 +39,8 @@ constexpr const char *by_one =
     "            if t == 0:\n"
     "                barrier_init(address_of(bar[0]))\n"
     "                barrier_expect(address_of(bar[0]), 32)\n"
-    "                machine_op copy_tile(address_of(f[0]), address_of(bar[0])):\n"
+    "                machine_op copy_tile(\"cp.async.bulk.tensor.1d.b32.8\", address_of(f[0]), "
+    "address_of(bar[0]), tensor_map(address_of(src[0]), 4, 0, 1, 32, 8, 1, 0, 0), 0, b*8):\n"
     "                    for i in [0, +8): f[i] = src[b*8 + i]\n"
     "            gpu_barrier():int32\n"
     "            barrier_wait(address_of(bar[0]), 0)\n"
@@ -54,8 +55,8 @@ constexpr const char *by_map =
     "            if t == 0:\n"
     "                barrier_init(address_of(bar[0]))\n"
     "                barrier_expect(address_of(bar[0]), 32)\n"
-    "                machine_op copy_tile(address_of(f[224]), address_of(bar[0]), "
-    "tensor_map(address_of(src[0]), 4, 1, 32, 8, 1, 0, 128), 0, b*8):\n"
+    "                machine_op copy_tile(\"cp.async.bulk.tensor.1d.b32.8\", address_of(f[224]), "
+    "address_of(bar[0]), tensor_map(address_of(src[0]), 4, 0, 1, 32, 8, 1, 0, 128), 0, b*8):\n"
     "                    for i in [0, +8): f[224 + i] = src[b*8 + i]\n"
     "            gpu_barrier():int32\n"
     "            barrier_wait(address_of(bar[0]), 0)\n"
@@ -318,24 +319,26 @@ TEST_SUITE("kernels in the statement interpreter") {
             };
             differs("128), 0, b*8)", "128), 0, b*4 + 4)");
             differs("address_of(f[224])", "address_of(f[192])");
-            differs("4, 1, 32, 8", "4, 1, 28, 8");  // what is beyond is zero
+            differs("0, 1, 32, 8", "0, 1, 28, 8");  // what is beyond is zero
             differs("[0, +8): f[224", "[0, +4): f[224");
             // Behind the fourth element of a row the machine takes the next row.
-            const std::string of_rows = with(
-                with(by_map, "4, 1, 32, 8, 1", "4, 2, 4, 8, 4, 4, 2, 1"), ", b*8)", ", 0, b*2)");
+            const std::string of_rows =
+                with(with(with(by_map, "0, 1, 32, 8, 1", "0, 2, 4, 8, 4, 4, 2, 1"), ", b*8)",
+                          ", 0, b*2)"),
+                     "1d.b32.8", "2d.b32.4x2");
             CHECK(is_reversed(run(of_rows, as_kernel)));
             CHECK_THROWS_AS(run(with(of_rows, "4, 8, 4, 4, 2", "4, 8, 8, 4, 2"), as_kernel),
                             RuntimeError);
             // An array that begins within a buffer.
             const std::string part = with(
-                with(with(by_map, "src[0]), 4, 1, 32, 8", "src[4]), 4, 1, 28, 8"), "128), 0, b*8)",
-                     "128), 0, b*8 - 4)"),
+                with(with(by_map, "src[0]), 4, 0, 1, 32, 8", "src[4]), 4, 0, 1, 28, 8"),
+                     "128), 0, b*8)", "128), 0, b*8 - 4)"),
                 "f[224 + i] = src[b*8 + i]", "f[224 + i] = select(b*8 + i < 4, 0, src[b*8 + i])");
             CHECK(run(part, as_kernel)[7] == 0);
             CHECK(run(part, as_kernel)[8] == 15);
             // Loops that leave zeros where a box is outside of the array.
             const std::string beyond =
-                with(with(by_map, "4, 1, 32, 8", "4, 1, 24, 8"), "f[224 + i] = src[b*8 + i]",
+                with(with(by_map, "0, 1, 32, 8", "0, 1, 24, 8"), "f[224 + i] = src[b*8 + i]",
                      "f[224 + i] = select(b < 3, src[b*8 + i], 0)");
             CHECK(run(beyond, as_kernel)[31] == 0);
             CHECK(is_reversed(
@@ -345,7 +348,7 @@ TEST_SUITE("kernels in the statement interpreter") {
             CHECK_THROWS_WITH_AS(run(with(by_map, before, after)), doctest::Contains(why),
                                  RuntimeError);
         };
-        refused("src[0]), 4, 1", "src[0]), 2, 1", "its elements have 4 bytes, and not 2");
+        refused("src[0]), 4, 0", "src[0]), 2, 0", "its elements have 4 bytes, and not 2");
         refused("32, 8, 1, 0, 128", "32, 8, 2, 0, 128", "its elements are 2 elements apart");
         refused("32, 8, 1, 0, 128", "32, 6, 1, 0, 128", "a row of its boxes has 24 bytes");
         refused("32, 8, 1, 0, 128", "32, 8, 1, -1, 128", "no shift of its rows");
@@ -353,8 +356,15 @@ TEST_SUITE("kernels in the statement interpreter") {
         refused("32, 8, 1, 0, 128", "32, 64, 1, 0, 128",
                 "a row of its boxes has 256 bytes, and is "
                 "swizzled by 128");
-        refused("128), 0, b*8)", "128), 0, b*8, 0)",
-                "a box of 1 dimensions is copied by 2 coordinates");
+        const auto contradicts = [&](const char *before, const char *after, const char *why) {
+            CHECK_THROWS_WITH_AS(run(with(by_map, before, after)), doctest::Contains(why),
+                                 InternalError);
+        };
+        contradicts("128), 0, b*8)", "128), 0, b*8, 0)", "with 7 operands of 6");
+        contradicts("1d.b32.8", "1d.b32.4", "by a map of other boxes");
+        contradicts("src[0]), 4, 0", "src[0]), 4, 2", "by a map of other boxes");
+        contradicts("1d.b32.8", "1d.store.b32.8", "with 6 operands of 4");
+        contradicts("1d.b32.8", "6d.b32.8", "has the name of an instruction that copies boxes");
     }
     TEST_CASE("memory is swizzled as the allocation says for threads, and for boxes as the map") {
         for (const char *swizzle : {"32", "64", "128"}) {

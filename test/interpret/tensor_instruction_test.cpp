@@ -7,6 +7,7 @@
 #include "ir/instruction.h"
 #include "ir/parser.h"
 #include "ir/tensor_operation.h"
+#include "ir/tile_copy.h"
 #include "ir/visitor.h"
 #include "runtime/tessera_runtime.h"
 #include <algorithm>
@@ -97,11 +98,13 @@ constexpr const char *by_roles =
     "                for r in [0, +3):\n"
     "                    barrier_wait(address_of(empty[0]), (r + 1) % 2)\n"
     "                    barrier_expect(address_of(full[0]), 10240)\n"
-    "                    machine_op copy_tile(address_of(sa[0]), address_of(full[0]), "
-    "tensor_map(address_of(a[0]), 2, 2, 64, 64, 64, 64, 64, 1, 0, 128), 0, 0, 0):\n"
+    "                    machine_op copy_tile(\"cp.async.bulk.tensor.2d.b16.64x64\", "
+    "address_of(sa[0]), address_of(full[0]), "
+    "tensor_map(address_of(a[0]), 2, 0, 2, 64, 64, 64, 64, 64, 1, 0, 128), 0, 0, 0):\n"
     "                        for i in [0, +64): for k in [0, +64): sa[i*64 + k] = a[i*64 + k]\n"
-    "                    machine_op copy_tile(address_of(sb[0]), address_of(full[0]), "
-    "tensor_map(address_of(b[0]), 2, 2, 64, 64, 64, 64, 16, 1, 0, 128), 0, 0, 0):\n"
+    "                    machine_op copy_tile(\"cp.async.bulk.tensor.2d.b16.64x16\", "
+    "address_of(sb[0]), address_of(full[0]), "
+    "tensor_map(address_of(b[0]), 2, 0, 2, 64, 64, 64, 64, 16, 1, 0, 128), 0, 0, 0):\n"
     "                        for i in [0, +16): for k in [0, +64): sb[i*64 + k] = b[i*64 + k]\n";
 
 std::string with(std::string text, const std::string &before, const std::string &after) {
@@ -179,6 +182,20 @@ TEST_SUITE("tensor instructions") {
             verify(ldmatrix_x4(element, true));
             verify(stmatrix_x4(element));
         }
+        for (const char *copy :
+             {"cp.async.bulk.tensor.2d.b16.64x128",
+              "cp.async.bulk.tensor.5d.multicast.b8.32x1x2x2x4",
+              "cp.async.bulk.tensor.4d.im2col.b16.64x96",
+              "cp.async.bulk.tensor.3d.store.b32.32x8x1", "cp.async.b16.8", "cp.async.b32.1"}) {
+            const auto row = find_instruction(copy);
+            REQUIRE_MESSAGE(row.has_value(), copy);
+            CHECK(row->name == copy);
+            verify(*row);
+        }
+        for (const char *none : {"cp.async.bulk.tensor.6d.b16.64", "cp.async.bulk.tensor.2d.b16.64",
+                                 "cp.async.bulk.tensor.4d.im2col.b16.64x6x6x1", "cp.async.b16.3",
+                                 "cp.async.bulk.tensor.2d.store.multicast.b16.64x8"})
+            CHECK_MESSAGE(!find_copy(none), none);
         for (int64_t columns = 8; columns <= 256; columns += 8) {
             std::set<std::string> names;
             for (Instruction row : instructions_named("any", columns)) {

@@ -30,7 +30,9 @@ constexpr const char *roles =
     "                for k in [0, +4):\n"
     "                    barrier_wait(address_of(empty[k % 2]), (k / 2 + 1) % 2)\n"
     "                    barrier_expect(address_of(full[k % 2]), 32)\n"
-    "                    machine_op copy_tile(address_of(f[k % 2*32]), address_of(full[k % 2])):\n"
+    "                    machine_op copy_tile(\"cp.async.bulk.tensor.1d.b32.8\", "
+    "address_of(f[k % 2*32]), address_of(full[k % 2]), "
+    "tensor_map(address_of(src[0]), 4, 0, 1, 32, 8, 1, 0, 0), 0, k*8):\n"
     "                        for i in [0, +8): f[k % 2*32 + i] = src[k*8 + i]\n";
 
 // Two warps of consumers exchange numbers, while a third one has ended.

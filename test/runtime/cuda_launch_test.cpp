@@ -209,23 +209,51 @@ TEST_SUITE("kernels of CUDA") {
         };
         for (int32_t rank : {-1, 0, 6, 1000}) {
             refused(
-                2, {rank},
+                2, {0, rank},
                 ("a tensor map has 1 to 5 dimensions, and not " + std::to_string(rank)).c_str());
         }
-        refused(3, {1, 64, 64, 1}, "a tensor map has elements of 1, 2, 4 or 8 bytes, and not 3");
-        refused(2, {2, 64, 8, 64, 64, 8, 2, 0, 128},
+        refused(3, {0, 1, 64, 64, 1}, "a tensor map has elements of 1, 2, 4 or 8 bytes, and not 3");
+        refused(2, {0, 2, 64, 8, 64, 64, 8, 2, 0, 128},
                 "a matrix whose elements are 2 elements apart cannot be copied in boxes: they have "
                 "to be dense");
-        refused(2, {2, 64, 8, 64, 64, 8, 1, 0, 48},
+        refused(2, {0, 2, 64, 8, 64, 64, 8, 1, 0, 48},
                 "a tensor map swizzles rows of 32, 64 or 128 bytes, and not of 48");
-        refused(2, {2, 64, 8, 64, 64, 8, 1, -1, 128},
+        refused(2, {0, 2, 64, 8, 64, 64, 8, 1, -1, 128},
                 "boxes of a matrix begin at places of its rows that are no multiples of 16 bytes "
                 "apart");
+        refused(2, {1, 2, 64, 8, 64, 64, 8, 1, 0, 128},
+                "a tensor map has 3 to 5 dimensions, and not 2");
         refused(
-            2, {2, 64, 8, 60, 64, 8, 1, 0, 128},
+            2, {0, 2, 64, 8, 60, 64, 8, 1, 0, 128},
             "a matrix of 64 x 8 elements of 2 bytes at 0, with 120 bytes from row to row, cannot "
             "be copied in boxes of 64 x 8");
+        // Rows that would have to be copied.
+        refused(
+            2, {2, 2, 64, 8, 68, 64, 8, 1, 0, 128},
+            "a matrix of 64 x 8 elements of 2 bytes at 0, with 136 bytes from row to row, cannot "
+            "be stored in boxes of 64 x 8: its address and its rows have to be at multiples of 16");
         CHECK(gpu->calls("cuTensorMapEncodeTiled") == 0);
+        gpu->fail("cuTensorMapEncodeIm2col", 1, 1);
+        refused(2, {1, 3, 64, 8, 4, 64, 512, 64, 32, 2, -1, -3, 1, 0, 128},
+                "cannot be copied in 32 places of 64 channels, 2 apart from -1 on to -3 from the "
+                "last one");
+    }
+    TEST_CASE("the driver is told of boxes, or of places of a convolution") {
+        FakeGpu gpu;
+        alignas(64) char map[128];
+        const auto made = [&](const std::vector<int32_t> &shape) {
+            CHECK(tessera_cuda_tensor_map(nullptr, map, nullptr, 2, shape.data()) == 0);
+            return std::string(gpu->last_map());
+        };
+        const std::string boxes =
+            "boxes of type 1 dims 640 8 strides 1408 box 64 4 steps 1 1 swizzle 2";
+        CHECK(made({0, 2, 640, 8, 704, 64, 4, 1, 0, 64}) == boxes);
+        CHECK(made({2, 2, 640, 8, 704, 64, 4, 1, 0, 64}) == boxes);
+        // 3 x 3 taps of every other place of 14 x 12 with a border of one.
+        CHECK(made({1,  4, 128, 14, 12, 5,  128, 1792, 21504, 64,
+                    96, 2, 2,   -1, -1, -1, -1,  1,    0,     128}) ==
+              "places of type 1 dims 128 14 12 5 strides 256 3584 43008 lower -1 -1 upper -1 -1 "
+              "channels 64 places 96 steps 1 2 2 1 swizzle 3");
     }
     TEST_CASE("a tensor map of rows at no multiples of 16 bytes is of a copy") {
         Kernels gpu;
@@ -237,30 +265,34 @@ TEST_SUITE("kernels of CUDA") {
                                           shape.data()) == 0);
             rows_read.clear();
             void *args[] = {&map[0], &map[1]};
-            row_of_read = shape[1];
+            row_of_read = shape[2];
             CHECK(run("read", {1, 1, 1, 1, 1, 1, 0}, args) == 0);
             CHECK(drain_gpu() == 0);
         };
         Picture p({{0, 30, 1, 0}});
         CHECK(p.upload() == 0);
-        rows_of(p, 4, {2, 3, 2, 4, 3, 2, 1, 0, 0});
+        rows_of(p, 4, {0, 2, 3, 2, 4, 3, 2, 1, 0, 0});
         CHECK(rows_read == std::vector<int>{4, 5, 6, 8, 9, 10});
         CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 0);
-        rows_of(p, 4, {2, 3, 2, 7, 3, 2, 1, 0, 0});
+        rows_of(p, 4, {0, 2, 3, 2, 7, 3, 2, 1, 0, 0});
         CHECK(rows_read == std::vector<int>{4, 5, 6, 11, 12, 13});
         CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 1);
-        rows_of(p, 1, {2, 3, 2, 4, 3, 2, 1, 0, 0});  // where it begins
+        rows_of(p, 1, {0, 2, 3, 2, 4, 3, 2, 1, 0, 0});  // where it begins
         CHECK(rows_read == std::vector<int>{1, 2, 3, 5, 6, 7});
-        rows_of(p, 0, {3, 3, 1, 2, 5, 10, 3, 1, 2, 1, 0, 0});  // planes 10 apart
+        rows_of(p, 0, {0, 3, 3, 1, 2, 5, 10, 3, 1, 2, 1, 0, 0});  // planes 10 apart
         CHECK(rows_read == std::vector<int>{0, 1, 2, 10, 11, 12});
         CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 4);
         // Rows of both dimensions that follow one another without a gap are copied at once.
-        rows_of(p, 0, {3, 3, 1, 2, 5, 5, 3, 1, 2, 1, 0, 0});
+        rows_of(p, 0, {0, 3, 3, 1, 2, 5, 5, 3, 1, 2, 1, 0, 0});
         CHECK(rows_read == std::vector<int>{0, 1, 2, 5, 6, 7});
         CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 5);
         // Coordinates that count from two elements before a row, which are zero.
-        rows_of(p, 4, {2, 3, 2, 4, 3, 2, 1, 2, 0});
+        rows_of(p, 4, {0, 2, 3, 2, 4, 3, 2, 1, 2, 0});
         CHECK(rows_read == std::vector<int>{0, 0, 4, 0, 0, 8});
+        // Places of a convolution, too.
+        rows_of(p, 0, {1, 3, 3, 2, 2, 5, 10, 3, 2, 1, 0, 0, 1, 0, 0});
+        CHECK(rows_read == std::vector<int>{0, 1, 2, 5, 6, 7});
+        CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 7);
         CHECK(p.free() == 0);
         CHECK(gpu.bytes_of_buffers() == 0);
     }

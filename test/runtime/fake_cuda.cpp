@@ -35,6 +35,24 @@ template<typename F> int in_context(const char *name, F f) {
     return entry(name, false, [&](Fake &x) { return stack.empty() ? 201 : f(x); });
 }
 
+template<typename T> std::string numbers(const char *name, const T *all, unsigned count) {
+    std::string text = name;
+    for (unsigned i = 0; i < count; i++) text.append(1, ' ').append(std::to_string(all[i]));
+    return text;
+}
+
+// Writes where an array is that a tensor map is of, and how far apart its rows are. Returns false
+// if the driver would not make that map.
+bool make_map(void *map, unsigned rank, void *address, const uint64_t *strides) {
+    const auto is_odd = [](uint64_t n) { return n % 16 != 0; };
+    if (!map || uintptr_t(map) % 64 || is_odd(Address(address)) ||
+        std::any_of(strides, strides + rank - 1, is_odd))
+        return false;
+    const uint64_t words[] = {Address(address), rank > 1 ? strides[0] : 0};
+    std::memcpy(map, words, sizeof words);
+    return true;
+}
+
 void drain(CUstream_st &stream) {
     while (!stream.queue.empty()) {
         auto work = std::move(stream.queue.front());
@@ -332,6 +350,32 @@ int cuLaunchKernelEx(const FakeConfiguration *with, CUfunc_st *function, void **
                       {{b[0], b[1], b[2]}, {t[0], t[1], t[2]}, with->shared, with->stream, args});
     });
 }
+// Tensor maps, which are described by what they have been made of.
+int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
+                           const uint64_t *strides, const unsigned *box, const unsigned *steps,
+                           int interleave, int swizzle, int, int fill) {
+    return in_context("cuTensorMapEncodeTiled", [&](Fake &x) {
+        if (interleave || fill || !make_map(map, rank, address, strides)) return 1;
+        x.last_map = "boxes of type " + std::to_string(type) + numbers(" dims", dims, rank) +
+                     numbers(" strides", strides, rank - 1) + numbers(" box", box, rank) +
+                     numbers(" steps", steps, rank) + " swizzle " + std::to_string(swizzle);
+        return 0;
+    });
+}
+int cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
+                            const uint64_t *strides, const int *lower, const int *upper,
+                            unsigned channels, unsigned places, const unsigned *steps,
+                            int interleave, int swizzle, int, int fill) {
+    return in_context("cuTensorMapEncodeIm2col", [&](Fake &x) {
+        if (interleave || fill || !make_map(map, rank, address, strides)) return 1;
+        x.last_map = "places of type " + std::to_string(type) + numbers(" dims", dims, rank) +
+                     numbers(" strides", strides, rank - 1) + numbers(" lower", lower, rank - 2) +
+                     numbers(" upper", upper, rank - 2) + " channels " + std::to_string(channels) +
+                     " places " + std::to_string(places) + numbers(" steps", steps, rank) +
+                     " swizzle " + std::to_string(swizzle);
+        return 0;
+    });
+}
 int cuMemAlloc_v2(Address *address, size_t bytes) {
     return in_context("cuMemAlloc_v2",
                       [&](Fake &x) { return add_block(x, address, bytes, nullptr); });
@@ -421,18 +465,6 @@ int cuMemcpy2DAsync_v2(const FakeCopy2D *c, CUstream_st *stream) {
     });
 }
 // A map of the driver of tests says where the array is, and how many bytes its rows are apart.
-int cuTensorMapEncodeTiled(void *map, int, unsigned rank, void *address, const uint64_t *,
-                           const uint64_t *distances, const unsigned *, const unsigned *, int, int,
-                           int, int) {
-    return entry("cuTensorMapEncodeTiled", false, [&](Fake &) {
-        const auto is_odd = [](uint64_t n) { return n % 16 != 0; };
-        if (is_odd(Address(address)) || std::any_of(distances, distances + rank - 1, is_odd))
-            return 1;
-        const uint64_t words[] = {Address(address), rank > 1 ? distances[0] : 0};
-        std::memcpy(map, words, sizeof words);
-        return 0;
-    });
-}
 int cuStreamSynchronize(CUstream_st *stream) {
     return in_context("cuStreamSynchronize",
                       [&](Fake &x) { return drain(*stream_of(stream)), x.broken; });

@@ -51,6 +51,7 @@ struct FakeCuda {
     void (*set_pools)(bool has_pools);
     int (*modules)();             // that are loaded
     const char *(*last_image)();  // the text of the last module
+    const char *(*last_map)();    // what the last tensor map has been made of, as text
     int (*dynamic_shared)();      // the most that the last kernel has been allowed
     int (*retained)(int device);  // how often the primary context is
     CUctx_st *(*current)();

@@ -78,6 +78,7 @@ extern "C" const FakeCuda *fake_cuda() {
         .set_pools = [](bool has_pools) { fake().has_pools = has_pools; },
         .modules = [] { return int(fake().modules.size()); },
         .last_image = [] { return fake().last_image.c_str(); },
+        .last_map = [] { return fake().last_map.c_str(); },
         .dynamic_shared = [] { return fake().last_dynamic; },
         .retained = [](int device) { return fake().retained[device]; },
         .current = [] { return stack.empty() ? nullptr : stack.back(); },

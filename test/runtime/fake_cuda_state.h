@@ -71,7 +71,7 @@ struct Fake {
     bool has_pools = true;
     std::map<CUmod_st *, std::unique_ptr<CUmod_st>> modules;
     std::vector<std::unique_ptr<CUfunc_st>> functions;
-    std::string last_image;
+    std::string last_image, last_map;
     int last_dynamic = 0;
     int clock = 0;  // in ms: each kernel and each copy takes one
     std::unique_ptr<CUctx_st> primary[2];

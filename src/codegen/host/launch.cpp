@@ -1,6 +1,7 @@
 #include "codegen/host/host_emitter.h"
 #include "codegen/nvptx/kernel_emitter.h"
 #include "ir/operators.h"
+#include "ir/tile_copy.h"
 #include "lower/gpu/kernel_loops.h"
 
 // Launches of kernels: what the host does where one is invoked.
@@ -101,7 +102,8 @@ Value *HostEmitter::host_gpu_processors(const IntrinsicCall &) {
 Value *HostEmitter::host_tensor_map(const IntrinsicCall &c) {
     constexpr uint64_t bytes = 128, aligned_to = 64;
     Value *map = stack_slot(b.getInt8Ty(), bytes, aligned_to);
-    const size_t end_of_shape = 2 + 3 * size_t(*as_const_int(c.args[2])) + 3;
+    const size_t end_of_shape =
+        2 + numbers_of_map(is_one(c.args[2]), size_t(*as_const_int(c.args[3])));
     auto *shape_type = llvm::ArrayType::get(b.getInt32Ty(), end_of_shape - 2);
     auto *shape = stack_slot(shape_type, 1, 16);
     for (size_t i = 2; i < end_of_shape; i++) {

@@ -195,15 +195,15 @@ public:
 private:
     // The version of PTX: that of the oldest driver that knows the capability, and what is used.
     const char *plain_features() const override {
-        const int capability = kind.capability;
-        return capability >= 120                      ? "+ptx87"
-               : capability >= 100                    ? "+ptx86"
-               : capability >= 89 && kind.needs_ptx84 ? "+ptx84"
-               : kind.is_exact                        ? "+ptx80"
-               : capability >= 89                     ? "+ptx78"
-               : capability >= 86                     ? "+ptx71"
-               : capability >= 80                     ? "+ptx70"
-                                                      : "+ptx65";
+        const int capability = kind.capability, least = capability >= 89 ? kind.least_ptx : 0;
+        return capability >= 120              ? "+ptx87"
+               : capability >= 100            ? "+ptx86"
+               : least >= 84                  ? "+ptx84"
+               : kind.is_exact || least >= 80 ? "+ptx80"
+               : capability >= 89             ? "+ptx78"
+               : capability >= 86             ? "+ptx71"
+               : capability >= 80             ? "+ptx70"
+                                              : "+ptx65";
     }
     std::span<const MachineFeature> machine_features() const override { return {}; }
 

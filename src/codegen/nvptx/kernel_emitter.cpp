@@ -4,6 +4,7 @@
 #include "codegen/statements.h"
 #include "ir/allocation.h"
 #include "ir/operators.h"
+#include "ir/tile_copy.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include <algorithm>
@@ -85,6 +86,7 @@ private:
     void visit(const MachineOp &op) override {
         found.computes_together = true;
         found.has_tensor_instructions |= op.op != MachineOpKind::copy_async;
+        found.is_read_by_units |= TileCopy::is_group(op);
         for (const Expr &e : op.operands) found.in_operands.merge(symbols_in(e));
         Visitor::visit(op);
     }

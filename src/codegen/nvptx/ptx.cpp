@@ -7,6 +7,7 @@
 #include "codegen/nvptx/libdevice.h"
 #include "codegen/nvptx/widen_small_integers.h"
 #include "ir/tensor_operation.h"
+#include "ir/tile_copy.h"
 #include "ir/visitor.h"
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -85,10 +86,10 @@ std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {
     return {text.begin(), text.end()};
 }
 
-// Returns true if kernels have values of floats of 8 bits, which begin with one of these nodes, or
-// instructions wgmma of signed and unsigned bytes.
-bool needs_ptx84(const ir::Module &module) {
-    bool found = false;
+// Returns the version of PTX that kernels need at least: 8.4 if they have values of floats of 8
+// bits, which begin with one of these nodes, or instructions wgmma of signed and unsigned bytes.
+int least_ptx(const ir::Module &module) {
+    bool found = false, copies_boxes = false;
     const auto note = [&](const auto &node) { found |= node.type.is_float8(); };
     for (const ir::LoweredFunction &f : module.functions) {
         if (f.kind != ir::FunctionKind::Kernel) continue;
@@ -97,13 +98,14 @@ bool needs_ptx84(const ir::Module &module) {
         ir::for_each_node(f.body, [&](const ir::Reinterpret &n) { note(n); });
         ir::for_each_node(f.body, [&](const ir::Variable &n) { note(n); });
         ir::for_each_node(f.body, [&](const ir::MachineOp &op) {
+            copies_boxes |= op.op == MachineOpKind::copy_tile;
             if (op.op != MachineOpKind::tensor) return;
             const ir::Instruction i = ir::TensorOperation::of(op).instruction;
             const bool is_wgmma = i.threads == 128 && i.operands.size() == 3;
             found |= is_wgmma && i.operands[1].type != i.operands[2].type;
         });
     }
-    return found;
+    return found ? 84 : copies_boxes ? 80 : 0;
 }
 
 }  // namespace
@@ -126,6 +128,9 @@ bool is_exact(const ir::Module &module, int capability) {
         if (f.kind != ir::FunctionKind::Kernel) continue;
         ir::for_each_node(f.body, [&](const ir::MachineOp &op) {
             if (is_tensor_operation(op.op)) check(ir::TensorOperation::of(op).instruction);
+            if (op.op == MachineOpKind::copy_tile)
+                check(ir::TileCopy::is_group(op) ? ir::end_of_stores()
+                                                 : ir::TileCopy::of(op).copy.instruction());
         });
     }
     return is_exact;
@@ -145,7 +150,7 @@ std::string to_ptx(const ir::Module &module, const Target &target, int capabilit
     std::string ptx;
     run_on_large_stack([&] {
         const Architecture &architecture =
-            nvptx_architecture({capability, is_exact(module, capability), needs_ptx84(module)});
+            nvptx_architecture({capability, is_exact(module, capability), least_ptx(module)});
         const auto machine = make_gpu_machine(architecture, target);
         llvm::LLVMContext context;
         keep_errors(context);

@@ -2,6 +2,7 @@
 #include "ir/gpu_instructions.h"
 #include "ir/operators.h"
 #include "ir/tensor_operation.h"
+#include "ir/tile_copy.h"
 #include "ir/visitor.h"
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
@@ -183,22 +184,36 @@ void KernelEmitter::arrive_in_cluster(const IntrinsicCall &c) {
 }
 
 void KernelEmitter::copy_tile(const MachineOp &node) {
+    if (TileCopy::is_group(node)) {
+        run(node.body);
+        assembly(end_of_stores().assembly, "~{memory}", b.getVoidTy(), {});
+        return;
+    }
     MemoScope forget(*this);
-    constexpr size_t blocks_of_cluster = 3, before_coordinates = 4;
-    const bool is_shared = !is_zero(node.operands[blocks_of_cluster]);
-    const size_t rank = node.operands.size() - before_coordinates;
-    std::vector<Value *> operands = {shared_address(node.operands[0]), value(node.operands[2])};
-    for (size_t d = 0; d < rank; d++)
-        operands.push_back(value(node.operands[before_coordinates + d]));
-    operands.push_back(shared_address(node.operands[1]));
-    if (is_shared)
-        operands.push_back(b.CreateTrunc(value(node.operands[blocks_of_cluster]), b.getInt16Ty()));
-    assembly(
-        str("cp.async.bulk.tensor.", rank, "d.shared::cluster.global.mbarrier::complete_tx::bytes",
-            is_shared ? ".multicast::cluster" : "", " [$0], [$1, {", registers(2, int64_t(rank)),
-            "}], [$", rank + 2, "]", is_shared ? str(", $", rank + 3) : "", ";"),
-        "r,l," + repeated("r", int64_t(rank) + 1) + (is_shared ? "h," : "") + "~{memory}",
-        b.getVoidTy(), operands);
+    const auto t = TileCopy::of(node);
+    std::vector<Value *> operands;
+    std::string constraints, text = t.copy.instruction().assembly;
+    const auto put = [&](const char *name, const char *constraint, std::span<Value *const> values) {
+        text = replaced(std::move(text), name,
+                        registers(int64_t(operands.size()), int64_t(values.size())));
+        operands.insert(operands.end(), values.begin(), values.end());
+        constraints += repeated(constraint, int64_t(values.size()));
+    };
+    const auto values_of = [&](const std::vector<Expr> &all, llvm::Type *type) {
+        std::vector<Value *> values;
+        for (const Expr &e : all) values.push_back(b.CreateTrunc(value(e), type));
+        return values;
+    };
+    const auto put_one = [&](const char *name, const char *constraint, Value *v) {
+        put(name, constraint, std::span(&v, 1));
+    };
+    put_one("$T", "r", shared_address(t.place));
+    put_one("$M", "l", value(t.map));
+    put("$C", "r", values_of(t.coordinates, b.getInt32Ty()));
+    if (t.barrier.defined()) put_one("$F", "r", shared_address(t.barrier));
+    if (!t.offsets.empty()) put("$O", "h", values_of(t.offsets, b.getInt16Ty()));
+    if (t.copy.is_shared) put_one("$B", "h", b.CreateTrunc(value(t.blocks), b.getInt16Ty()));
+    assembly(text, constraints + "~{memory}", b.getVoidTy(), operands);
 }
 
 namespace {
@@ -251,8 +266,9 @@ void KernelEmitter::copy_async(const MachineOp &node) {
     // The machine fills with zeros what it is not told to copy.
     if (branch)
         operands.push_back(b.CreateSelect(value(branch->condition), int32(bytes), int32(0)));
-    assembly(str("cp.async.", bytes == 16 ? "cg" : "ca", ".shared.global [$0], [$1], ", bytes,
-                 branch ? ", $2;" : ";"),
+    std::string text = copy_of_thread(bytes, load->type.bytes() * 8).assembly;
+    text = replaced(replaced(std::move(text), "$T", "$0"), "$S", "$1");
+    assembly(replaced(std::move(text), "$Z", branch ? ", $2" : ""),
              branch ? "r,l,r,~{memory}" : "r,l,~{memory}", b.getVoidTy(), operands);
 }
 
@@ -313,15 +329,15 @@ std::vector<Value *> KernelEmitter::load_fragment(const Expr &place, const Instr
     return fragment;
 }
 
-// Describes to wgmma a matrix in the memory of the block, in panels of 128 bytes that are
-// swizzled.
+// Describes to wgmma a matrix in the memory of the block, in panels that are swizzled.
 Value *KernelEmitter::matrix_descriptor(const Expr &place, const TensorOperation::Operand &o,
                                         Type element) {
-    constexpr uint64_t swizzle_128 = uint64_t(1) << 62, of_8_rows = uint64_t(1024 >> 4) << 32;
+    const uint64_t swizzle = o.swizzle == 128 ? 1 : o.swizzle == 64 ? 2 : 3;
+    const uint64_t of_8_rows = uint64_t(8 * o.swizzle) >> 4;
     const uint64_t leading = o.is_along_k ? 1 : uint64_t(o.panel * element.bytes()) >> 4;
     Value *address = b.CreateLShr(b.CreateAnd(shared_address(place), b.getInt32(0x3ffff)), 4);
     return b.CreateOr(b.CreateZExt(address, b.getInt64Ty()),
-                      b.getInt64(swizzle_128 | of_8_rows | leading << 16));
+                      b.getInt64(swizzle << 62 | of_8_rows << 32 | leading << 16));
 }
 
 // The operand A (or B) of the instructions at one step along k, in the order of its rows (columns).

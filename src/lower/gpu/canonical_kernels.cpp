@@ -38,21 +38,45 @@ bool has_meetings(const Stmt &s) {
     return any;
 }
 
-// Tells the barriers that wait for all consumers how many warps of them there
-// are.
-class CountConsumers final : public Mutator {
+// Tells the barriers that wait for all consumers, or all of the producer, how many warps of them
+// there are.
+class CountWarps final : public Mutator {
 public:
-    explicit CountConsumers(int64_t warps) : warps(warps) {}
+    CountWarps(int64_t consumers, int64_t producers)
+        : consumers(consumers / threads_of_warp), producers(producers / threads_of_warp) {}
 
 private:
     Expr visit(const IntrinsicCall &c) override {
-        const bool is_of_all = c.op == Intrinsic::barrier_init && c.args.size() > 1 &&
-                               is_const(c.args[1], all_consumer_warps);
-        if (!is_of_all) return Mutator::visit(c);
+        const bool is_counted = c.op == Intrinsic::barrier_init && c.args.size() > 1,
+                   is_of_producer = is_counted && is_const(c.args[1], all_producer_warps),
+                   is_of_all = is_counted && is_const(c.args[1], all_consumer_warps);
+        if (!is_of_all && !is_of_producer) return Mutator::visit(c);
+        const int64_t warps = is_of_producer ? producers : consumers;
         const int64_t blocks = c.args.size() > 2 ? as_const_int(c.args[2]).value_or(1) : 1;
         return call(c.type, c.op, {c.args[0], int32_t(warps * blocks)});
     }
-    const int64_t warps;
+    const int64_t consumers, producers;
+};
+
+// What all threads of the producer run: loops over threads are over these, and what the machine is
+// asked for is asked by the first one.
+class ByProducers final : public Mutator {
+public:
+    explicit ByProducers(const KernelDescription &kernel) : kernel(kernel) {}
+
+private:
+    Stmt visit(const For &loop) override {
+        if (!is_over_threads(loop)) return Mutator::visit(loop);
+        const Stmt s = LetStmt::make(loop.name, kernel.index_of_producer() + loop.min, loop.body);
+        if (is_const(loop.extent, kernel.producers)) return s;
+        return IfThenElse::make(kernel.index_of_producer() < loop.extent, s);
+    }
+    Stmt visit(const MachineOp &op) override { return first(Stmt(&op)); }
+    Stmt visit(const Evaluate &e) override {
+        return is_collective(Stmt(&e)) ? Stmt(&e) : first(Stmt(&e));
+    }
+    Stmt first(const Stmt &s) const { return IfThenElse::make(kernel.is_first_of_producer(), s); }
+    const KernelDescription &kernel;
 };
 
 // Says which group of consumers a thread is of.
@@ -90,7 +114,7 @@ public:
                           Partition::Never, s);
         }
         if (kernel.groups_of_consumers > 1) s = InGroup(kernel.group_of_place())(s);
-        if (kernel.roles.any()) s = CountConsumers(kernel.consumers / threads_of_warp)(s);
+        if (kernel.roles.any()) s = CountWarps(kernel.consumers, kernel.producers)(s);
         return memory.with_memory_of_block(s);
     }
     // Storage of the device that stands around the kernel.
@@ -232,13 +256,15 @@ private:
         return Block::make(
             {before, IfThenElse::make(node.condition, made.then_case, made.else_case)});
     }
-    // The consumers run one body together, and one thread of the producer's the
+    // The consumers run one body together, and one thread of the producer's, or all of them, the
     // other.
     Stmt roles(const IfThenElse &node) {
         in_role = true;
         Stmt consume = barriers.apart([&] { return at_block(node.else_case); });
         in_role = false;
-        Stmt produce = IfThenElse::make(kernel.is_first_of_producer(), node.then_case);
+        Stmt produce = thread_depth(node.then_case) > 0
+                           ? ByProducers(kernel)(node.then_case)
+                           : IfThenElse::make(kernel.is_first_of_producer(), node.then_case);
         if (kernel.roles.producer_registers > 0) {
             consume = Block::make(set_registers(kernel.roles.consumer_registers, true), consume);
             produce = Block::make(set_registers(kernel.roles.producer_registers, false), produce);

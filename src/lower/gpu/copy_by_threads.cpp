@@ -38,7 +38,7 @@ bool StagedCopy::is_contiguous(int32_t elements) const {
 // Returns how many elements the machine copies at a time; 0: it cannot.
 int32_t StagedCopy::contiguous_elements() const {
     if (!source.defined()) return 0;
-    for (const int32_t bytes : {int32_t(slot_bytes), 8, 4}) {
+    for (const int32_t bytes : bytes_of_thread) {
         const int32_t elements = bytes / ring.types[0].bytes();
         if (elements > 0 && of_panel % elements == 0 && is_contiguous(elements)) return elements;
     }

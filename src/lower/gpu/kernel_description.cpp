@@ -177,10 +177,18 @@ Expr KernelDescription::is_first_of_producer() const {
     return all;
 }
 
+Expr KernelDescription::index_of_producer() const {
+    Expr all = thread(role_dimension) - extent(role_dimension);
+    for (size_t d = role_dimension; d-- > 0;) {
+        if (extent(d).defined()) all = all * extent(d) + thread(d);
+    }
+    return all;
+}
+
 KernelDescription describe_kernel(const Stmt &body, const BlockLoops &blocks) {
     const Needs needs(body);
     KernelDescription kernel;
-    kernel.threads.shape = block_shape(body, blocks);
+    kernel.threads.shape = block_shape(needs.roles ? without_producer(body) : body, blocks);
     kernel.has_thread_loops = needs.thread_loops;
     check_number_of_threads(kernel, needs.of_threads);
     for_each_node(body, [&](const Allocate &a) { kernel.times_allocated[a.buffer]++; });

@@ -40,6 +40,7 @@ struct KernelDescription {
     ir::Expr is_consumer() const;
     // Returns a condition that one thread of the producer's fulfils.
     ir::Expr is_first_of_producer() const;
+    ir::Expr index_of_producer() const;  // the number of a thread of the producer among these
 };
 
 // CompileError, at a directive, if a block has too many threads, or so many

@@ -3,10 +3,12 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
+#include "ir/tensor_operation.h"
 #include "ir/visitor.h"
 #include "lower/gpu/keep_copies.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/pipeline_loop.h"
+#include "lower/gpu/stored_tile.h"
 #include "lower/gpu/warp_roles.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_name.h"
@@ -105,6 +107,12 @@ private:
     const std::unordered_set<Symbol> &of_kernel;
 };
 
+bool has_tensor_operation(const Stmt &s) {
+    bool any = false;
+    for_each_node(s, [&](const MachineOp &op) { any |= is_tensor_operation(op.op); });
+    return any;
+}
+
 // Has each thread wait where it has produced a Func.
 class FenceBehind final : public Mutator {
 public:
@@ -119,7 +127,50 @@ private:
     const Symbol func;
 };
 
+// Has the machine, or all threads that compute it, store what the memory of a block holds.
+class StoreTiles final : public Mutator {
+public:
+    StoreTiles(const Realize &tile, const Realizations &storage,
+               const std::unordered_set<Symbol> &of_kernel, const AroundCopy &around,
+               bool by_machine)
+        : tile(tile), storage(storage), of_kernel(of_kernel), around(around),
+          by_machine(by_machine) {
+        for_each_node(tile.body, [&](const For &loop) { has_threads |= is_over_threads(loop); });
+    }
+    Layout layout;  // that the machine reads; undefined: it reads nothing
+
+private:
+    Stmt visit(const For &loop) override {
+        if (is_over_threads(loop)) return Stmt(&loop);
+        const auto found = StoredTile::of(tile, Stmt(&loop), storage, around);
+        if (!found || of_kernel.contains(found->stored_func())) return Mutator::visit(loop);
+        const Layout wanted = by_machine ? found->layout_for_machine() : Layout();
+        if (!wanted.defined()) {
+            const Stmt s = has_threads ? found->by_threads(threads_of(tile.body)) : Stmt();
+            return s.defined() ? s : Mutator::visit(loop);
+        }
+        layout = wanted;
+        return found->by_machine();
+    }
+    Stmt visit(const Realize &r) override {
+        return r.func == tile.func ? Stmt(&r) : Mutator::visit(r);
+    }
+    const Realize &tile;
+    const Realizations &storage;
+    const std::unordered_set<Symbol> &of_kernel;
+    const AroundCopy &around;
+    const bool by_machine;
+    bool has_threads = false;
+};
+
 class PipelineCopies final : public Mutator {
+public:
+    explicit PipelineCopies(const Target &target)
+        : has_tile_stores(std::ranges::all_of(target.cuda_capabilities(), [](int capability) {
+              return capability >= end_of_stores().capability;
+          })) {}
+
+private:
     Stmt visit(const Realize &r) override {
         storage[r.func] = &r;
         if (in_kernel) of_kernel.insert(r.func);
@@ -134,6 +185,7 @@ class PipelineCopies final : public Mutator {
             s = Mutator::visit(r);
             if (r.memory == MemoryType::GPUSharedAsync) s = without_ring(*s.as<Realize>());
             if (in_kernel && has_panels(r)) s = in_panels(*s.as<Realize>());
+            if (has_tensors && r.memory == MemoryType::GPUShared) s = stored(*s.as<Realize>());
         }
         storage.erase(r.func);
         return s;
@@ -144,6 +196,19 @@ class PipelineCopies final : public Mutator {
         StorageFacts facts = r.storage;
         facts.layout = layout_of_panels(r);
         return r.with<&Realize::body, &Realize::storage>(FenceBehind(r.func)(r.body), facts);
+    }
+    // Copies from the memory of the block, which no threads are named for: of storage that threads
+    // have filled, after a fence, where the machine copies.
+    Stmt stored(const Realize &r) const {
+        const AroundCopy around(names_of_kernel, {}, lets);
+        StoreTiles tiles(r, storage, of_kernel, around, has_tile_stores);
+        const Stmt body = tiles(r.body);
+        if (!tiles.layout.defined()) return r.with<&Realize::body>(body);
+        StorageFacts facts = r.storage;
+        const bool is_fenced = facts.layout.defined();
+        facts.layout = tiles.layout;
+        return r.with<&Realize::body, &Realize::storage>(
+            is_fenced ? body : FenceBehind(r.func)(body), facts);
     }
     Stmt without_ring(const Realize &r) const {
         return r.with<&Realize::memory, &Realize::body>(
@@ -196,6 +261,7 @@ class PipelineCopies final : public Mutator {
     Stmt over_blocks(const For &loop) {
         const bool is_outermost = !std::exchange(in_kernel, true);
         const bool is_first_of_block = !std::exchange(in_blocks, true);
+        if (is_outermost) has_tensors = has_tensor_operation(loop.body);
         roles = loop.origin.roles;
         names_of_kernel.insert(loop.name);
         if (is_first_of_block && roles.any() && !serial_loops.empty())
@@ -219,13 +285,14 @@ class PipelineCopies final : public Mutator {
     }
     Stmt over_clusters(const For &loop) {
         const bool is_outermost = !std::exchange(in_kernel, true);
+        if (is_outermost) has_tensors = has_tensor_operation(loop.body);
         names_of_kernel.insert(loop.name);
         in_cluster = true;
         Stmt s = Mutator::visit(loop);
         return is_outermost ? left_kernel(s) : s;
     }
     Stmt left_kernel(const Stmt &s) {
-        in_kernel = in_cluster = has_stages_of_cluster = false;
+        in_kernel = in_cluster = has_stages_of_cluster = has_tensors = false;
         roles = {};
         lets.clear();
         return s;
@@ -294,7 +361,9 @@ class PipelineCopies final : public Mutator {
         std::vector<Stmt> first;
         int64_t most_blocks = 1;
         for (const RoleBarriers &b : barriers) {
-            first.push_back(b.full.each(Intrinsic::barrier_init));
+            if (b.full) first.push_back(b.full->each(Intrinsic::barrier_init));
+            if (b.copied)
+                first.push_back(b.copied->each(Intrinsic::barrier_init, {all_producer_warps}));
             first.push_back(b.empty.each(Intrinsic::barrier_init,
                                          {all_consumer_warps, Expr(int32_t(b.blocks))}));
             most_blocks = std::max(most_blocks, b.blocks);
@@ -313,7 +382,11 @@ class PipelineCopies final : public Mutator {
         if (most_blocks > 1) first.push_back(meet);
         Stmt s = Block::make(first);
         for (const Ref<const Realize> &r : taken) s = r->with<&Realize::body>(s);
-        for (const RoleBarriers &b : barriers) s = b.full.around(b.empty.around(s));
+        for (const RoleBarriers &b : barriers) {
+            s = b.empty.around(s);
+            if (b.copied) s = b.copied->around(s);
+            if (b.full) s = b.full->around(s);
+        }
         if (turns) s = turns->order.around(s);
         turns.reset();
         taken.clear();
@@ -387,7 +460,9 @@ class PipelineCopies final : public Mutator {
         });
     }
 
-    Realizations storage;  // around
+    const bool has_tile_stores;  // all GPUs of the target have them
+    bool has_tensors = false;    // instructions of tensor cores in the kernel
+    Realizations storage;        // around
     std::unordered_map<Symbol, const Realize *> rings;
     std::unordered_set<Symbol> of_kernel;        // Funcs whose storage is within one
     std::unordered_set<Symbol> names_of_kernel;  // loops and lets within one, so far
@@ -409,12 +484,12 @@ class PipelineCopies final : public Mutator {
 
 Stmt hoist_rings(const Stmt &s, const lower::Context &) { return HoistRings()(s); }
 
-Stmt pipeline_copies(const Stmt &s, const lower::Context &) {
+Stmt pipeline_copies(const Stmt &s, const lower::Context &context) {
     bool has_kernels = false;
     for_each_node(s, [&](const For &loop) {
         has_kernels |= traits_of(loop.loop_kind).gpu == GPULevel::Block;
     });
-    return has_kernels ? PipelineCopies()(s) : s;
+    return has_kernels ? PipelineCopies(context.target)(s) : s;
 }
 
 }  // namespace tessera::lower

@@ -278,8 +278,8 @@ void PipelineLoop::refuse_role(const std::string &why) const {
     const StorageFacts &ring = parts.copies.front().ring->storage;
     throw CompileError(
         place.roles.written,
-        str("warp_specialize: a producer has the machine copy what is async() "
-            "with ring_buffer(n) in the same kernel; async of ",
+        str("warp_specialize: a producer copies what is async() with ring_buffer(n) in the same "
+            "kernel; async of ",
             parts.copies.front().ring->func,
             ring.async_written.known() ? str(" (", to_string(ring.async_written), ")") : "", ": ",
             why));
@@ -338,13 +338,27 @@ StagedCopy PipelineLoop::copy_of(const LoopParts::Copy &c, const Expr &number) c
     return copy;
 }
 
+// What is known around the copies.
+AroundCopy PipelineLoop::around() const {
+    algebra::Facts facts;
+    const auto add = [&](const For &l) {
+        const Expr min = simplify(substitute(place.lets, l.min)),
+                   extent = simplify(substitute(place.lets, l.extent));
+        facts.between(l.name, min, simplify(min + extent - 1));
+    };
+    for (const For *outer : place.repeated_by) add(*outer);
+    add(loop);
+    return {place.names, facts, place.lets};
+}
+
 // The copies of an iteration that the machine makes, and what the barrier that counts them is told.
 Stmt PipelineLoop::boxes(const Expr &full, const std::vector<StagedCopy> &copies,
                          const std::vector<SharedCopy> &shared) const {
     std::vector<Stmt> all;
     int64_t bytes = 0;
     for (size_t i = 0; i < copies.size(); i++) {
-        all.push_back(copies[i].by_tiles(full, names(), shared.empty() ? SharedCopy() : shared[i]));
+        all.push_back(
+            copies[i].by_tiles(full, around(), shared.empty() ? SharedCopy() : shared[i]));
         bytes += copies[i].bytes();
     }
     return Block::make(evaluate(Intrinsic::barrier_expect, {full, Expr(int32_t(bytes))}),
@@ -427,7 +441,7 @@ Stmt PipelineLoop::operator()() const {
     std::vector<StagedCopy> of_threads, of_machine;
     for (const LoopParts::Copy &c : parts.copies) {
         StagedCopy copy = copy_of(c, {});
-        const bool is_of_machine = is_for_wgmma && copy.is_by_tiles(names());
+        const bool is_of_machine = is_for_wgmma && copy.is_by_tiles(around());
         (is_of_machine ? of_machine : of_threads).push_back(std::move(copy));
     }
     if (!is_for_wgmma) return by_threads(of_threads);
@@ -506,23 +520,59 @@ Stmt PipelineLoop::by_both(const std::vector<StagedCopy> &of_threads,
     return has_tiles ? full.around(s) : s;
 }
 
+// The copies of a producer's threads.
+Stmt PipelineLoop::of_producers(const std::vector<StagedCopy> &copies) const {
+    const Stmt threads = For::make(Symbol::fresh("producer"), 0, int32_t(place.roles.producers),
+                                   LoopKind::GPUThread, Partition::Never, Evaluate::make(0));
+    std::vector<Stmt> all;
+    for (const StagedCopy &copy : copies) all.push_back(copy.by_threads({threads.as<For>()}));
+    return Block::make(all);
+}
+
+// The threads of a producer begin the copies of an iteration, and say that those of an earlier one
+// are done: they have waited for them, each behind a fence. Consumers are done with the slot that
+// comes next only when they have begun with the one behind it, so that `behind` leaves them two.
+Stmt PipelineLoop::copied_by_producers(const std::vector<StagedCopy> &copies,
+                                       const SlotBarriers &copied, const Expr &n) const {
+    const Stmt arrive = Block::make(
+        evaluate(Intrinsic::async_wait, {behind()}),
+        evaluate(Intrinsic::barrier_arrive, {copied.of((n - behind()) % int32_t(slots))}));
+    return Block::make(
+        {of_producers(copies), evaluate(Intrinsic::async_commit),
+         behind() == 0 ? arrive : IfThenElse::make(iteration() >= behind(), arrive)});
+}
+
+// Behind the loop those of the last iterations are done.
+Stmt PipelineLoop::last_of_producers(const SlotBarriers &copied, const Expr &n) const {
+    std::vector<Stmt> all = {evaluate(Intrinsic::async_wait, {0})};
+    for (int32_t i = behind(); i > 0; i--) {
+        const Expr at = simplify(loop.min + loop.extent - i);
+        const Expr slot = substitute(loop.name, at, n) % int32_t(slots);
+        all.push_back(IfThenElse::make(
+            loop.extent >= i, evaluate(Intrinsic::barrier_arrive, {copied.of(simplify(slot))})));
+    }
+    return of_producer(Block::make(all));
+}
+
 // The same for a kernel whose warps have roles: the barriers are initialized
 // before.
 Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
                             const ConsumerTurns *turns) const {
     if (!is_for_wgmma) refuse_role("threads copy it, since no wgmma uses it");
     const Expr n = number();
-    all_barriers.push_back({SlotBarriers("full", slots), SlotBarriers("empty", slots)});
-    RoleBarriers &barriers = all_barriers.back();
-    const Expr slot = n % int32_t(slots), turn = n / int32_t(slots);
-    const Expr full = barriers.full.of(slot), previous = (n - 1) % int32_t(slots);
-    const Expr last = substitute(loop.name, simplify(loop.min + loop.extent - 1), slot);
-    std::vector<StagedCopy> of_machine;
+    std::vector<StagedCopy> of_machine, of_threads;
     for (const LoopParts::Copy &c : parts.copies) {
-        of_machine.push_back(copy_of(c, n));
-        if (!of_machine.back().is_by_tiles(names()))
-            refuse_role("threads copy it, since it is no box that the machine copies");
+        StagedCopy copy = copy_of(c, n);
+        (copy.is_by_tiles(around()) ? of_machine : of_threads).push_back(std::move(copy));
     }
+    const bool has_boxes = !of_machine.empty(), has_threads = !of_threads.empty();
+    all_barriers.push_back({{}, {}, SlotBarriers("empty", slots)});
+    RoleBarriers &barriers = all_barriers.back();
+    if (has_boxes) barriers.full.emplace("full", slots);
+    if (has_threads) barriers.copied.emplace("copied", slots);
+    const Expr slot = n % int32_t(slots), turn = n / int32_t(slots);
+    const Expr previous = (n - 1) % int32_t(slots);
+    const Expr last = substitute(loop.name, simplify(loop.min + loop.extent - 1), slot);
     Expr blocks;
     const std::vector<SharedCopy> shared = shared_copies(of_machine, barriers, blocks);
     const auto is_empty = [&](const Expr &which) {
@@ -530,22 +580,27 @@ Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
         if (blocks.defined()) operands.push_back(blocks);
         return evaluate(Intrinsic::barrier_arrive, operands);
     };
+    const auto wait_for = [&](const std::optional<SlotBarriers> &b) {
+        return b ? evaluate(Intrinsic::barrier_wait, {b->of(slot), simplify(turn % 2)}) : Stmt();
+    };
     const Stmt produce = Block::make(
         {evaluate(Intrinsic::barrier_wait, {barriers.empty.of(slot), simplify((turn + 1) % 2)}),
-         boxes(full, of_machine, shared)});
-    const Stmt wait = evaluate(Intrinsic::barrier_wait, {full, simplify(turn % 2)}),
-               use = in_slots(parts.rest, n);
-    const Stmt begin_turn = turns ? turns->begin() : Stmt(),
+         has_boxes ? boxes(barriers.full->of(slot), of_machine, shared) : Stmt(),
+         has_threads ? copied_by_producers(of_threads, *barriers.copied, n) : Stmt()});
+    const Stmt use =
+        Block::make({wait_for(barriers.full), wait_for(barriers.copied), in_slots(parts.rest, n)});
+    const Stmt last_copies = has_threads ? last_of_producers(*barriers.copied, n) : Stmt(),
+               begin_turn = turns ? turns->begin() : Stmt(),
                end_turn = turns ? turns->end() : Stmt();
     // Where the instructions of an iteration are done at its end, so is what they read.
     if (!accumulators.defined()) {
-        const Stmt body = Block::make({of_producer(produce), wait, use, is_empty(slot)});
-        return Block::make({begin_turn, loop.with<&For::body>(body), end_turn});
+        const Stmt body = Block::make({of_producer(produce), use, is_empty(slot)});
+        return Block::make({begin_turn, loop.with<&For::body>(body), last_copies, end_turn});
     }
-    const Stmt body = Block::make({of_producer(produce), wait, use, wait_for_sums(1),
+    const Stmt body = Block::make({of_producer(produce), use, wait_for_sums(1),
                                    IfThenElse::make(k() > loop.min, is_empty(previous))});
-    return Block::make({begin_turn, loop.with<&For::body>(body), end_turn, wait_for_sums(0),
-                        IfThenElse::make(loop.extent > 0, is_empty(last))});
+    return Block::make({begin_turn, loop.with<&For::body>(body), last_copies, end_turn,
+                        wait_for_sums(0), IfThenElse::make(loop.extent > 0, is_empty(last))});
 }
 
 }  // namespace tessera::lower

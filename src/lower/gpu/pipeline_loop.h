@@ -60,10 +60,11 @@ private:
     int64_t slots;
 };
 
-// The barriers of a loop whose copies a producer makes: where something has
-// been copied to, and where something may be.
+// The barriers of a loop whose copies a producer makes: where boxes have been copied to, and where
+// all threads of the producer have copied something to, if they do; and where something may be.
 struct RoleBarriers {
-    SlotBarriers full, empty;
+    std::optional<SlotBarriers> full, copied;
+    SlotBarriers empty;
     int64_t blocks = 1;  // of a cluster, whose consumers arrive where something may be copied to
 };
 
@@ -101,6 +102,12 @@ private:
     ir::Stmt by_both(const std::vector<StagedCopy> &of_threads,
                      const std::vector<StagedCopy> &of_machine) const;
     ir::Stmt of_all_threads(const std::vector<StagedCopy> &copies) const;
+    ir::Stmt of_producers(const std::vector<StagedCopy> &copies) const;
+    ir::Stmt copied_by_producers(const std::vector<StagedCopy> &copies, const SlotBarriers &copied,
+                                 const ir::Expr &n) const;
+    ir::Stmt last_of_producers(const SlotBarriers &copied, const ir::Expr &n) const;
+    // The copies of how many iterations go on while the threads of a producer begin the next.
+    int32_t behind() const { return int32_t(slots - 2); }
     ir::Stmt wait_for_sums(int32_t but) const;
     ir::Stmt until_done(const ir::Stmt &body) const;
     ir::Stmt end_of(const SlotBarriers &full) const;
@@ -112,12 +119,12 @@ private:
     ir::Stmt begin(const ir::Stmt &copies, const ir::Expr &at) const;
     ir::Stmt before(const ir::Stmt &copies, const ir::Stmt &after_each, int32_t iterations) const;
     ir::Stmt in_slots(ir::Stmt s, const ir::Expr &number) const;
+    AroundCopy around() const;
     ir::Stmt boxes(const ir::Expr &full, const std::vector<StagedCopy> &copies,
                    const std::vector<SharedCopy> &shared = {}) const;
     std::vector<SharedCopy> shared_copies(const std::vector<StagedCopy> &copies,
                                           RoleBarriers &barriers, ir::Expr &all_blocks) const;
     bool runs_in_step() const;
-    KernelNames names() const { return {place.names, place.lets}; }
 
     const ir::For &loop;
     const LoopParts parts;

@@ -27,6 +27,14 @@ bool is_operand(const Realize &ring) {
     return any;
 }
 
+Layout without_slots(Layout layout) {
+    const size_t slot = layout.coordinates.size() - 1;
+    layout.coordinates.pop_back();
+    std::erase_if(layout.outputs[0].digits,
+                  [&](const LayoutDigit &d) { return d.coordinate == slot; });
+    return layout;
+}
+
 class FirstThreads final : public Visitor {
 public:
     ThreadLoops loops;
@@ -74,13 +82,14 @@ Layout layout_of_panels(const Realize &storage) {
     Region with_slot = storage.bounds;
     with_slot.push_back({0, 1});
     const Stmt as_ring = storage.with<&Realize::bounds>(with_slot);
-    Layout layout = layout_of_ring(*as_ring.as<Realize>());
-    const size_t slot = storage.bounds.size();
+    const Layout layout = layout_of_ring(*as_ring.as<Realize>());
     if (!layout.defined()) throw InternalError(str(storage.func, " has no panels"));
-    layout.coordinates.pop_back();
-    std::erase_if(layout.outputs[0].digits,
-                  [&](const LayoutDigit &d) { return d.coordinate == slot; });
-    return layout;
+    return without_slots(layout);
+}
+
+Layout panels_of(std::vector<int64_t> extents, int64_t element_bytes) {
+    extents.push_back(1);
+    return without_slots(panel_layout(extents, element_bytes));
 }
 
 ThreadLoops threads_of(const Stmt &s) {
@@ -226,8 +235,9 @@ int64_t StagedCopy::bytes() const {
 
 void StagedCopy::check_rows_for_wgmma() const {
     const int64_t of_row = int64_t(extents[0]) * ring.types[0].bytes();
-    if (is_operand(ring) && of_row % most_swizzle != 0)
-        refuse(str("for wgmma a row has a multiple of ", most_swizzle, " bytes; it has ", of_row));
+    if (is_operand(ring) && !swizzle_of_panels(of_row))
+        refuse(str("for wgmma a row has a multiple of ", most_swizzle,
+                   " bytes, or 64 or 32; it has ", of_row));
 }
 
 // Within the production, and the lets around it.

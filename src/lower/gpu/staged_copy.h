@@ -1,6 +1,8 @@
 #pragma once
+#include "algebra/facts.h"
 #include "ir/nodes.h"
 #include "ir/substitute.h"
+#include "ir/tile_copy.h"
 #include "lower/loops/let_scope.h"
 #include <optional>
 #include <unordered_map>
@@ -17,17 +19,25 @@ using ThreadLoops = std::vector<const ir::For *>;
 // Returns the loops of the first nest in a statement. CompileError if there is none.
 ThreadLoops threads_of(const ir::Stmt &s);
 
-// The names that a kernel binds, and the values of its lets.
-struct KernelNames {
-    const std::unordered_set<Symbol> &names;
-    const ir::Substitution &lets;
-};
-
 // Says which blocks of a cluster make a copy together: each of them one of the parts, for all.
 struct SharedCopy {
     int64_t parts = 1;
     ir::Expr part;    // that this block copies
     ir::Expr blocks;  // a bit for each of them; 0: only this block has the copy
+};
+
+struct MappedDimension;  // tensor_maps.h
+
+// What is known around a copy: the names that are bound within the kernel, and of these the values
+// of lets, and in which intervals those of loops are.
+struct AroundCopy {
+    // Implicit: where nothing else is known.
+    AroundCopy(const std::unordered_set<Symbol> &names, algebra::Facts facts = {},
+               ir::Substitution lets = {})
+        : names(names), facts(std::move(facts)), lets(std::move(lets)) {}
+    const std::unordered_set<Symbol> &names;
+    const algebra::Facts facts;
+    const ir::Substitution lets;
 };
 
 // One production of a ring buffer within a kernel, `produce f: ... f(x, y, slot) = value`: a box of
@@ -51,12 +61,14 @@ public:
     // Each thread copies 16 bytes at a time, asynchronously if they are neighbours in a buffer; if
     // they are not known to be, 8 or 4. Each computes 16 bytes at a time otherwise.
     ir::Stmt by_threads(const ThreadLoops &threads) const;
-    // Returns true if the machine can copy it: by boxes of what is copied.
-    bool is_by_tiles(const KernelNames &of_kernel) const;
+    // Returns true if the machine can copy it: boxes of what is copied, or, where rows of the box
+    // are places of a convolution that follow one another through lines and images, these
+    // (BoxCopy::Mode::Im2col).
+    bool is_by_tiles(const AroundCopy &around) const;
     // Returns true if blocks of a cluster can copy so many parts of one size.
     bool has_parts(int64_t parts) const;
     // The machine copies a panel at a time; the barrier counts.
-    ir::Stmt by_tiles(const ir::Expr &barrier, const KernelNames &of_kernel,
+    ir::Stmt by_tiles(const ir::Expr &barrier, const AroundCopy &around,
                       const SharedCopy &shared = {}) const;
     // Returns true if what is copied, or where to, follows from one of these names: those of loops,
     // or of lets around with what `lets` has for them.
@@ -65,13 +77,35 @@ public:
 private:
     // A dimension of what is copied, as the machine sees it.
     struct TiledDimension {
-        size_t of_source;              // its number there
-        ir::Expr at;                   // where an element is copied from
-        ir::Expr first;                // of the box
+        size_t of_source = 0;          // its number there
+        ir::Expr at = {};              // where an element is copied from
+        ir::Expr first = {};           // of the box
         std::optional<size_t> d = {};  // of the box, that runs along it
         // What is before `begin`, after `last`, or not before `end`, is zero, beside what the
         // buffer does not have.
         ir::Expr begin = {}, last = {}, end = {};
+    };
+    // A dimension of places: neighbours among the rows of the box are `step` elements apart, until
+    // the line, or the image, ends; a tap reads `offset` elements behind.
+    struct PlacesAlong {
+        TiledDimension of_source;
+        int64_t step = 1, count = 1;
+        ir::Expr first, offset;
+    };
+    // The rows of the box are places of a convolution from one of this number on.
+    struct Places {
+        TiledDimension channels, images;
+        std::vector<PlacesAlong> along;
+        ir::Expr number;  // of the first one
+        int64_t of_image = 1;
+    };
+    // How the machine copies: the coordinates of the first element, and which dimension of the box
+    // runs along each.
+    struct ByMachine {
+        ir::BoxCopy copy;
+        ir::Expr map;
+        std::vector<ir::Expr> first, offsets;
+        std::vector<std::optional<size_t>> of_box;
     };
     void read(const ir::Stmt &s);
     void find_box(const ir::Provide &store);
@@ -91,14 +125,24 @@ private:
     bool is_filled_outside(const std::vector<TiledDimension> &dimensions) const;
     std::optional<TiledDimension>
     tiled_dimension(size_t of_source, const std::unordered_set<Symbol> &of_kernel) const;
+    TiledDimension clamped_dimension(size_t of_source,
+                                     const std::unordered_set<Symbol> &of_kernel) const;
+    bool equal_to_coordinate(const ir::Expr &e, size_t d) const;
+    // The operands of a minimum.
+    static std::vector<ir::Expr> least_ends(const ir::Expr &end);
     bool find_end(TiledDimension &dimension, const std::unordered_set<Symbol> &of_kernel) const;
-    bool is_misaligned() const;
+    std::optional<Places> places(const AroundCopy &around) const;
+    bool find_places_end(Places &places, const AroundCopy &around) const;
+    bool has_room(const Places &places, const AroundCopy &around) const;
+    MappedDimension mapped_places(const PlacesAlong &p) const;
+    bool has_rows_of_machine() const;
     size_t dimension_of_parts(int64_t parts) const;
-    ir::Expr property(BufferField field, size_t d) const;
-    ir::Expr begin_of(const TiledDimension &d) const;
-    ir::Expr shift_of_rows(const TiledDimension &along_rows, const KernelNames &of_kernel) const;
-    ir::Expr map(const std::vector<TiledDimension> &dimensions,
-                 const std::vector<int32_t> &box_extents, const ir::Expr &shift) const;
+    ir::Expr shift_of_rows(const TiledDimension &along_rows, const AroundCopy &around) const;
+    ByMachine by_boxes(const std::vector<TiledDimension> &dimensions,
+                       const std::vector<int32_t> &lengths, const ir::Expr &shift) const;
+    ByMachine by_places(const Places &places, const ir::Expr &begin, int32_t count,
+                        const ir::Expr &shift) const;
+    MappedDimension mapped_part(const TiledDimension &d) const;
     ir::Stmt around(const ir::Stmt &s) const;
     [[noreturn]] void refuse(const std::string &why) const;
 
@@ -126,5 +170,7 @@ ir::Layout layout_of_ring(const ir::Realize &ring);
 // memory then.
 bool has_panels(const ir::Realize &storage);
 ir::Layout layout_of_panels(const ir::Realize &storage);
+// Returns the layout in panels of storage of these extents that is no ring buffer.
+ir::Layout panels_of(std::vector<int64_t> extents, int64_t element_bytes);
 
 }  // namespace tessera::lower

@@ -177,6 +177,8 @@ public:
     }
     // Returns the distance from one panel of columns to the next, in elements.
     int64_t panel() const { return rows_of_storage() * of_panel(); }
+    // Returns the bytes of a row of a panel.
+    int64_t swizzle() const { return known_swizzle().value_or(most_swizzle); }
 
     // The machine loads rows of 16 bytes, each of which begins at a multiple of 16 bytes.
     bool may_be_rows() {
@@ -205,7 +207,11 @@ public:
 private:
     static constexpr int64_t rows_together = 8;  // that the machine swizzles
 
-    int64_t of_panel() const { return panel_bytes / value.type().bytes(); }
+    int64_t of_panel() const { return swizzle() / value.type().bytes(); }
+    std::optional<int64_t> known_swizzle() const {
+        const auto of_row = ring ? as_const_int(simplify(ring->bounds[0].extent)) : std::nullopt;
+        return swizzle_of_panels(of_row.value_or(0) * value.type().bytes());
+    }
     // Without that of the slots of a ring buffer.
     size_t dimensions() const { return ring->bounds.size() - (is_ring(*ring) ? 1 : 0); }
     Substitution values_at(const Expr &own_index, const Expr &k) const {
@@ -285,11 +291,11 @@ private:
         lies_along_k = is_along_sum;
         return true;
     }
-    // The machine finds rows of 128 bytes, eight at a time, at multiples of 1024 bytes.
+    // The machine finds rows of panels, eight at a time, at multiples of their bytes.
     std::string fault_of_begin() const {
-        const auto of_row = as_const_int(simplify(ring->bounds[0].extent));
-        if (!of_row || *of_row % of_panel() != 0)
-            return str("is staged in rows of a multiple of ", panel_bytes, " bytes");
+        if (!known_swizzle())
+            return str("is staged in rows of a multiple of ", most_swizzle,
+                       " bytes, or of 64 or 32");
         const std::vector<Expr> first = coordinates(0, 0);
         bool is_aligned = is_multiple(0, first[0], of_panel()) && panel() > 0 &&
                           rows_of_storage() % rows_together == 0;
@@ -418,6 +424,7 @@ private:
         operand.source = Source::Panels;
         operand.is_along_k = matrix.is_along_k();
         operand.panel = operand.is_along_k ? 0 : matrix.panel();
+        operand.swizzle = matrix.swizzle();
         const int64_t step = instruction.extent(is_a ? "i" : "j"), k_step = instruction.extent("k");
         for (int64_t k = 0; k < t.k; k += k_step) {
             for (int64_t own = 0; own < (is_a ? t.rows : t.columns); own += step)

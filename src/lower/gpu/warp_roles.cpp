@@ -64,10 +64,12 @@ bool is_choice_of_role(const IfThenElse &branch) {
     return c && c->op == Intrinsic::gpu_is_producer;
 }
 
+Stmt without_producer(const Stmt &body) { return DropProducer()(body); }
+
 Stmt split_roles(const Stmt &body) {
     const Stmt produce = KeepProducer()(body);
     if (!produce.defined()) return body;
-    return IfThenElse::make(is_producer(), produce, DropProducer()(body));
+    return IfThenElse::make(is_producer(), produce, without_producer(body));
 }
 
 }  // namespace tessera::lower

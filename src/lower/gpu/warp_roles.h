@@ -9,6 +9,8 @@ namespace tessera::lower {
 // (barrier_init), until these are counted; those of so many blocks of a cluster
 // as a third operand says.
 constexpr int32_t all_consumer_warps = 0;
+// Likewise of a barrier that waits for all warps of the producer.
+constexpr int32_t all_producer_warps = -1;
 
 // Marks a statement as the producer's, where the statements around are all
 // threads'.
@@ -28,7 +30,10 @@ bool is_choice_of_role(const ir::IfThenElse &branch);
 //                                                            use k
 //
 // The producer's has the loops, lets and conditions around its statements, and
-// no storage.
+// no storage. One thread runs it, or, where it has loops over threads, all of its
+// threads do, which these are about.
 ir::Stmt split_roles(const ir::Stmt &body);
+// Returns what the consumers run.
+ir::Stmt without_producer(const ir::Stmt &body);
 
 }  // namespace tessera::lower

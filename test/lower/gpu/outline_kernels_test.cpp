@@ -54,13 +54,14 @@ TEST_SUITE("outline_kernels") {
                      "        allocate f: float32[32] in GPUShared\n"
                      "        allocate bar: uint64[1] in GPUShared\n"
                      "        gpu_thread for t in [0, +32):\n"
-                     "            machine_op copy_tile(address_of(f[0]), address_of(bar[0]), "
-                     "tensor_map(address_of(src[0]), 4, 1, n, 32, 1, s, 128), 0, b*32 + s):\n"
+                     "            machine_op copy_tile(\"cp.async.bulk.tensor.1d.b32.32\", "
+                     "address_of(f[0]), address_of(bar[0]), "
+                     "tensor_map(address_of(src[0]), 4, 0, 1, n, 32, 1, s, 128), 0, b*32 + s):\n"
                      "                for i in [0, +32): f[i] = src[b*32 + i]\n");
         REQUIRE(m.functions.size() == 2);
-        CHECK(contains(
-            ir::to_string(m.functions[0].body),
-            "tensor_map(device_address(src), 4, 1, n, 32, 1, select(n % 2 == 0, n % 4, 0), 128)"));
+        CHECK(contains(ir::to_string(m.functions[0].body),
+                       "tensor_map(device_address(src), 4, 0, 1, n, 32, 1, select(n % 2 == 0, n % "
+                       "4, 0), 128)"));
     }
     TEST_CASE("the memory of a block is what its allocations take, each aligned") {
         const ir::Module m = outlined("    gpu_block for b in [0, +n):\n"
