@@ -331,16 +331,16 @@ TEST_SUITE("tensor cores") {
             CHECK(message.find(part) != std::string::npos);
         };
         Product of_floats(s, true, true, Float(32));
-        has(refused(of_floats, s, TensorInstruction::MMA),
-            "is no product that mma computes: it adds the product of a factor of the rows and one "
-            "of "
-            "the columns, cast to the type of the sum: float32 += float16 * float16, ");
+        const std::string floats = refused(of_floats, s, TensorInstruction::MMA);
+        has(floats, "is no product that mma computes: its factor a_im_in(");
+        has(floats, "is of float32, and they multiply float16 or bfloat16");
+        has(floats, "they compute float32 += float16 * float16, ");
         Sizes few = s;
         few.k_step = 4;
         Product short_sum(few, true, true);
-        has(refused(short_sum, few, TensorInstruction::MMA),
-            "mma.m16n8k16.f32.f16 sums a multiple of 16 products; the loop ki of product.update(0) "
-            "has 4");
+        has(refused(short_sum, few, TensorInstruction::WGMMA),
+            "wgmma.m64n64k16.f32.f16 sums a multiple of 16 products; the loop ki of "
+            "product.update(0) has 4");
     }
     TEST_CASE("what does not fit is refused, at the directive") {
         const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};

@@ -59,6 +59,8 @@ Substitution lets_within(const TileNest &nest) {
             s = loop->body;
         } else if (const auto *branch = s.as<IfThenElse>()) {
             s = branch->then_case;
+        } else if (const auto *atomic = s.as<Atomic>()) {
+            s = atomic->body;
         } else {
             throw InternalError(
                 str("a statement within the tensorized update of ", nest.stage->func));
