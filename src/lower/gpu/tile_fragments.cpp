@@ -199,8 +199,10 @@ void FillFragment::check_elements(const Call &c, const SharedTile &tile) const {
         const For &loop = *stage.nest.warps[w];
         names[loop.name] = int32_variable(numbered_warp(w)) + loop.min;
     }
-    algebra::Facts known = known_of_indices(stage.nest);
-    known.between(k_index, 0, int32_t(stage.nest.sum.extent() - 1));
+    const auto known_in = [&](const TileNest &nest) {
+        return known_of_indices(nest).between(k_index, 0, int32_t(stage.nest.sum.extent() - 1));
+    };
+    const algebra::Facts known_here = known_in(stage.nest), known_there = known_in(tile.nest);
     const Realize &storage = *tiles.at(c.callee).storage;
     const Substitution there{{name == "A" ? column_index() : row_index(), int32_variable(k_index)}};
     for (size_t d = 0; d < c.args.size(); d++) {
@@ -209,8 +211,8 @@ void FillFragment::check_elements(const Call &c, const SharedTile &tile) const {
         if (d == tiles.at(c.callee).slots || is_only) continue;
         const Expr here = simplify(
             remove_likely(stage.lets.expand(substitute(names, c.args[d]) - storage.bounds[d].min)),
-            known);
-        const Expr wanted = simplify(substitute(there, tile.element[d]), known);
+            known_here);
+        const Expr wanted = simplify(substitute(there, tile.element[d]), known_there);
         if (!equal(here, wanted))
             refuse(c, str("a warp reads the element ", here, " of it, and has the element ", wanted,
                           ": the tile of a warp has all columns that the next product sums, and "
