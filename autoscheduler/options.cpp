@@ -44,12 +44,6 @@ void warn_of(const std::string &text) {
     if (!text.empty()) warn(Location(), text);
 }
 
-void warn_of_gpu(const Target &target) {
-    if (!target.has_gpu_feature()) return;
-    warn_of(str("--tune finds no schedules for GPUs: what it schedules for ", target.to_string(),
-                " runs on the CPU; autoscheduler=simple makes schedules for GPUs by rules"));
-}
-
 void warn_of_cores(const std::string &option, int cores) {
     const int here = int(std::thread::hardware_concurrency());
     if (here == 0 || cores <= here) return;

@@ -35,9 +35,6 @@ bool runs_here(const Target &target);
 // A warning about what is asked for, if there is any text.
 void warn_of(const std::string &text);
 
-// Warns that what is tuned runs on the CPU, if the target has a GPU.
-void warn_of_gpu(const Target &target);
-
 // Warns if `cores` are more than this machine has. `option`: the text of the option that asks for
 // them.
 void warn_of_cores(const std::string &option, int cores);

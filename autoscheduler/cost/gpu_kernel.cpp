@@ -1,5 +1,6 @@
 #include "autoscheduler/cost/gpu_kernel.h"
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -37,6 +38,15 @@ double scatter_of(const Growths &growths, size_t variable) {
     const double stride = growths[0][variable].mean;
     if (std::isnan(stride)) return of_data;
     return std::clamp(std::abs(stride), 1.0, of_columns);
+}
+
+// Which element it is depends on data: not on a variable, a quotient or a rest.
+bool is_chosen_by_data(const Growths &growths) {
+    return std::ranges::any_of(growths, [](const std::vector<Growth> &along) {
+        return std::ranges::any_of(along, [](const Growth &g) {
+            return std::isnan(g.mean) && !g.repeats && g.period == 1;
+        });
+    });
 }
 
 double volume(const Box &box) {
@@ -83,11 +93,20 @@ int variable_of_lanes(const GpuStagePlan &plan) {
     return -1;
 }
 
-int threads_of(const GpuStagePlan &plan) {
-    int64_t product = 1;
-    for (const GpuAxis &a : plan.axes) product *= a.threads;
-    return int(product);
-}
+// A block has in each dimension the threads that the stage with most of them there asks for.
+struct BlockShape {
+    std::array<int64_t, 3> threads = {1, 1, 1};
+
+    void add(const GpuStagePlan &plan) {
+        std::array<int64_t, 3> own = {1, 1, 1};
+        size_t dimension = 0;
+        for (const GpuAxis &a : plan.axes) {
+            if (a.threads > 1) own[std::min<size_t>(dimension++, 2)] *= a.threads;
+        }
+        for (size_t d = 0; d < own.size(); d++) threads[d] = std::max(threads[d], own[d]);
+    }
+    int all() const { return int(threads[0] * threads[1] * threads[2]); }
+};
 
 // Adds up what one kernel does.
 class Counting {
@@ -97,6 +116,7 @@ public:
           word(cost_of_word(kernels.machine.rates)) {}
 
     GpuKernel operator()() {
+        kernel.name = graph.functions[size_t(owner.function)].name;
         kernel.stage = graph.functions[size_t(owner.function)].stages[size_t(owner.number)];
         const GpuStagePlan &loops =
             plan.functions[size_t(owner.function)].stages[size_t(owner.number)];
@@ -107,7 +127,8 @@ public:
             if (!a.in_thread) kernel.blocks *= std::ceil(extent / double(a.threads * a.points));
         }
         const std::vector<Span> tile = tile_of_block(graph, owner, loops);
-        kernel.threads = threads_of(loops);
+        shape.add(loops);
+        kernel.threads = shape.all();
         in_block = boxes_needed(graph, owner, tile, computed_by_block(graph, plan));
         double of_block = lanes_of_nest(owner, loops, points_of(owner, tile));
         for (size_t n = 0; n < graph.functions.size(); n++) {
@@ -168,7 +189,10 @@ private:
         for (const Leaf &leaf : work->leaves) {
             const int f = leaf.source.function;
             if (f == stage.function) continue;
-            if (f >= 0 && plan.functions[size_t(f)].place == GpuPlace::Thread) continue;
+            if (f >= 0 && plan.functions[size_t(f)].place == GpuPlace::Thread) {
+                kernel.has_addressed_values |= is_chosen_by_data(leaf.growths);
+                continue;
+            }
             Loads &l = loads[{f, leaf.source.image}];
             l.count += leaf.loads * points;
             const bool is_shared = f >= 0 && plan.functions[size_t(f)].place == GpuPlace::Block;
@@ -188,7 +212,8 @@ private:
         for (size_t s = 0; s < f.stages.size(); s++) {
             const StageNode &stage = graph.stages[size_t(f.stages[s])];
             const GpuStagePlan &loops = plan.functions[size_t(n)].stages[s];
-            kernel.threads = std::max(kernel.threads, threads_of(loops));
+            shape.add(loops);
+            kernel.threads = shape.all();
             kernel.parts++;
             // Turns are whole.
             double points = 1;
@@ -237,6 +262,7 @@ private:
     const StageNode &owner;
     const double word;
     GpuKernel kernel;
+    BlockShape shape;
     NeededBoxes in_block;
 };
 
@@ -315,28 +341,43 @@ std::string GpuKernel::why_illegal(const GpuMachine &machine) const {
     if (shared_bytes > machine.limits.shared_of_block())
         return str("a block shares ", shared_bytes, " bytes, and the GPU has ",
                    machine.limits.shared_of_block());
+    if (has_addressed_values) return "data choose among the values that a thread keeps";
     if (held > most_held)
         return str("a thread keeps ", held, " values, and ", most_held, " fit its registers");
     return "";
 }
 
-double GpuKernel::microseconds(const GpuMachine &machine) const {
+int GpuKernel::registers() const { return int(std::clamp(held + 30, 32.0, 255.0)); }
+
+double GpuKernel::occupancy(const GpuMachine &machine) const {
+    return autoscheduler::occupancy(machine.limits, {threads, registers(), int(shared_bytes)});
+}
+
+GpuKernel::Times GpuKernel::times(const GpuMachine &machine) const {
     constexpr double efficiency = 0.6, waits = 4, start = 800;
-    const int registers = int(std::clamp(held + 30, 32.0, 255.0));
     const int resident =
-        std::max(1, resident_blocks(machine.limits, {threads, registers, int(shared_bytes)}));
+        std::max(1, resident_blocks(machine.limits, {threads, registers(), int(shared_bytes)}));
     const double at_once = double(machine.card.multiprocessors) * resident;
     const double waves = std::ceil(blocks / at_once);
     const double cycles = 1e-3 / machine.card.gigahertz;  // in microseconds
     const double spread = std::min(1.0, blocks / machine.card.multiprocessors);
-    const double issue = lane_operations / (machine.lanes_in_microsecond() * efficiency * spread);
-    // Each instruction of a thread alone waits for the one before.
-    const double alone = waves * (of_thread * waits + start) * cycles;
-    const double memory = bytes_from_memory / (machine.card.dram_terabytes * 1e6) +
-                          bytes_from_cache / (machine.card.l2_terabytes * 1e6);
     const double in_flight =
         std::min(1.0, blocks * threads / (machine.card.multiprocessors * 512.0));
-    return machine.card.launch_microseconds + std::max({issue, alone, memory / in_flight});
+    Times t;
+    t.launch = machine.card.launch_microseconds;
+    t.instructions = lane_operations / (machine.lanes_in_microsecond() * efficiency * spread);
+    // Each instruction of a thread alone waits for the one before.
+    t.one_thread = waves * (of_thread * waits + start) * cycles;
+    t.memory = (bytes_from_memory / (machine.card.dram_terabytes * 1e6) +
+                bytes_from_cache / (machine.card.l2_terabytes * 1e6)) /
+               in_flight;
+    return t;
+}
+
+std::string_view GpuKernel::Times::bound() const {
+    if (all() < 2 * launch) return "launch";
+    if (memory >= std::max(instructions, one_thread)) return "memory";
+    return instructions >= one_thread ? "instructions" : "latency";
 }
 
 PointWorkRef GpuKernels::work_of(const GpuPlan &plan, const StageNode &stage) {
@@ -355,19 +396,25 @@ GpuKernel GpuKernels::kernel_of(const GpuPlan &plan, const StageNode &stage) {
     return Counting(*this, plan, stage)();
 }
 
-double GpuKernels::microseconds(const GpuPlan &plan) {
-    double all = 0;
+std::vector<GpuKernel> GpuKernels::kernels_of(const GpuPlan &plan) {
+    std::vector<GpuKernel> all;
     for (size_t n = 0; n < graph.functions.size(); n++) {
         const FunctionNode &f = graph.functions[n];
         if (plan.functions[n].place != GpuPlace::Root || graph.is_fixed[n] || f.is_extern) continue;
         for (int s : f.stages) {
             const StageNode &stage = graph.stages[size_t(s)];
             if (stage.stores_nothing) continue;
-            const GpuKernel kernel = kernel_of(plan, stage);
-            if (!kernel.why_illegal(machine).empty())
-                return std::numeric_limits<double>::infinity();
-            all += kernel.microseconds(machine);
+            all.push_back(kernel_of(plan, stage));
         }
+    }
+    return all;
+}
+
+double GpuKernels::microseconds(const GpuPlan &plan) {
+    double all = 0;
+    for (const GpuKernel &kernel : kernels_of(plan)) {
+        if (!kernel.why_illegal(machine).empty()) return std::numeric_limits<double>::infinity();
+        all += kernel.microseconds(machine);
     }
     return all;
 }

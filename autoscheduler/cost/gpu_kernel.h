@@ -2,13 +2,17 @@
 #include "autoscheduler/machine/gpu.h"
 #include "autoscheduler/point_work.h"
 #include "autoscheduler/space/gpu_plan.h"
+#include <algorithm>
+#include <string>
+#include <string_view>
 
 namespace tessera::autoscheduler {
 
 // Describes the kernel of one stage at the root, with all that a plan computes in its loops,
 // before anything is lowered.
 struct GpuKernel {
-    int stage = 0;  // of the graph
+    std::string name;  // of what it computes
+    int stage = 0;     // of the graph
     double blocks = 1;
     int threads = 1;             // of a block: the most that any stage in it has
     double lane_operations = 0;  // instructions of single lanes, of all blocks
@@ -16,10 +20,23 @@ struct GpuKernel {
     double shared_bytes = 0;     // of a block
     double held = 0;             // values of 32 bits that a thread keeps in registers
     static constexpr double most_held = 96;
+    // Data choose among values that a thread computes for itself: registers have no addresses.
+    bool has_addressed_values = false;
     double bytes_from_memory = 0, bytes_from_cache = 0;  // of all blocks: read and written
     int parts = 1;  // stages that blocks compute, with barriers between them
 
-    double microseconds(const GpuMachine &machine) const;
+    // What takes the time: instructions, each of which waits for a pipe; one thread, whose
+    // instructions wait for one another; and bytes.
+    struct Times {
+        double launch = 0, instructions = 0, one_thread = 0, memory = 0;
+        double all() const { return launch + std::max({instructions, one_thread, memory}); }
+        std::string_view bound() const;  // the longest of these, in a word
+    };
+    Times times(const GpuMachine &machine) const;
+    double microseconds(const GpuMachine &machine) const { return times(machine).all(); }
+    int registers() const;  // of a thread, as ptxas may count them
+    // Returns the part of a multiprocessor's warps that run at once.
+    double occupancy(const GpuMachine &machine) const;
     // Returns why it cannot be launched, or an empty text.
     std::string why_illegal(const GpuMachine &machine) const;
 };
@@ -31,6 +48,8 @@ public:
 
     // Returns what the kernel of a stage of a function at the root does.
     GpuKernel kernel_of(const GpuPlan &plan, const StageNode &stage);
+    // Returns the kernels of a plan.
+    std::vector<GpuKernel> kernels_of(const GpuPlan &plan);
     // Returns the estimated time of the whole plan; infinite if a kernel cannot be launched.
     double microseconds(const GpuPlan &plan);
 

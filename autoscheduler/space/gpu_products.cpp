@@ -303,12 +303,27 @@ public:
         s.scheduled.insert(f.function->name);
         for (int n : of_reader.between)
             s.scheduled.insert(graph.functions[size_t(n)].function->name);
+        s.kernels.push_back(estimated());
         const LoopLevel block = share_reader();
         share_sums(block);
         return s;
     }
 
 private:
+    GpuKernel estimated() const {
+        GpuKernel k;
+        k.name = f.name;
+        k.stage = product.update;
+        k.blocks = tile.blocks;
+        k.threads = int(tile.threads());
+        k.held = tile.registers - 30;
+        k.shared_bytes = tile.shared_bytes;
+        // What the tile was chosen by, as instructions of the whole card.
+        k.lane_operations =
+            tile.cycles / machine.card.gigahertz * 1e-3 * machine.lanes_in_microsecond() * 0.6;
+        return k;
+    }
+
     // The loops of a thread's tile and of the threads, innermost first.
     struct Shared {
         std::vector<Symbol> vectors, points, groups, threads;

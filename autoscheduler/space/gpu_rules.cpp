@@ -218,35 +218,43 @@ public:
 
     std::optional<GpuRulesResult> operator()(const Graph &graph, const std::string &rule) {
         GpuPlan plan = places_by_estimate(graph, machine);
-        for (bool is_careful : {false, true}) {
-            if (auto found = attempt(graph, plan, is_careful, rule, "tiles")) return found;
+        for (const GpuSharing &sharing : {GpuSharing{}, {.has_vectors = false}, careful}) {
+            if (auto found = attempt(graph, plan, sharing, rule, "tiles")) return found;
         }
         for (GpuFunctionPlan &p : plan.functions) {
             if (p.place == GpuPlace::Block || p.place == GpuPlace::Thread)
                 p = {.place = GpuPlace::Root};
         }
-        return attempt(graph, plan, true, rule, "kernels");
+        return attempt(graph, plan, careful, rule, "kernels");
     }
     std::optional<GpuRulesResult> plain(const Graph &graph) {
         GpuPlan plan = plain_gpu_plan(graph);
-        return attempt(graph, plan, true, "", "a kernel a stage");
+        return attempt(graph, plan, careful, "", "a kernel a stage");
     }
 
     std::string why;  // the first refusal
 
 private:
-    std::optional<GpuRulesResult> attempt(const Graph &graph, GpuPlan &plan, bool is_careful,
-                                          const std::string &rule, const char *others) {
+    static constexpr GpuSharing careful = {.has_vectors = false, .is_careful = true};
+
+    std::optional<GpuRulesResult> attempt(const Graph &graph, GpuPlan &plan,
+                                          const GpuSharing &sharing, const std::string &rule,
+                                          const char *others) {
         GpuKernels kernels(graph, machine);
-        share_out(kernels, plan, {is_careful});
+        share_out(kernels, plan, sharing);
         const program::Schedule schedule = to_schedule(graph, plan);
         const std::string refusal = workload.why_refused(schedule);
         if (!refusal.empty()) {
             if (why.empty()) why = refusal;
             return std::nullopt;
         }
-        return GpuRulesResult{schedule, rule.empty() ? others : rule + ", " + others,
-                              kernels.microseconds(plan), why};
+        GpuRulesResult found;
+        found.schedule = schedule;
+        found.rule = rule.empty() ? others : rule + ", " + others;
+        found.kernels = kernels.kernels_of(plan);
+        for (const GpuKernel &k : found.kernels) found.microseconds += k.microseconds(machine);
+        found.refusal = why;
+        return found;
     }
 
     const Workload &workload;
@@ -280,7 +288,13 @@ std::optional<GpuRulesResult> with_rules(const Workload &workload, const GpuMach
             structured.apply(rule.apply, workload.algorithm(), machine);
         }
         if (structured.structure.is_empty()) return {};
-        return attempts(*structured.graph, structured.structure.rule);
+        auto found = attempts(*structured.graph, structured.structure.rule);
+        if (!found) return {};
+        for (const GpuKernel &k : structured.structure.kernels) {
+            found->kernels.push_back(k);
+            found->microseconds += k.microseconds(machine);
+        }
+        return found;
     } catch (const CompileError &e) {
         attempts.why = e.what();
         return {};
@@ -305,7 +319,7 @@ GpuRulesResult schedule_for_gpu(const Workload &workload, const GpuMachine &mach
     const program::Schedule on_host = to_schedule(graph, plain_plan(graph), 1);
     const std::string refusal = workload.why_refused(on_host);
     if (!refusal.empty()) throw CompileError(refusal);
-    return {on_host, "on the CPU", 0, attempts.why, true};
+    return {on_host, "on the CPU", 0, {}, attempts.why, true};
 }
 
 std::optional<program::Schedule> schedule_for_run(const program::Program &program,

@@ -1,4 +1,5 @@
 #pragma once
+#include "autoscheduler/cost/gpu_kernel.h"
 #include "autoscheduler/machine/gpu.h"
 #include "autoscheduler/space/gpu_plan.h"
 #include "autoscheduler/workload.h"
@@ -10,8 +11,10 @@ struct GpuRulesResult {
     program::Schedule schedule;
     std::string rule;         // the rules that made it: "rows by warps: softmax, tiles"
     double microseconds = 0;  // estimated
-    std::string refusal;      // of what was tried first; empty: it is what was found
-    bool is_on_cpu = false;   // no kernels are legal
+    // Those that are estimated: not the ones of rows, histograms and tensor cores.
+    std::vector<GpuKernel> kernels;
+    std::string refusal;     // of what was tried first; empty: it is what was found
+    bool is_on_cpu = false;  // no kernels are legal
 };
 
 // A schedule for a GPU by rules and the estimated time alone, with no measurement: the same each

@@ -274,8 +274,9 @@ GpuStagePlan in_thread(const Graph &graph, const StageNode &stage, const Box &bo
         loops.axes[v].in_thread = true;
         loops.axes[v].unrolls = is_small;
     }
-    if (is_small && stage.pure > 0 && vector_of_reader > 1 && stage.dimensions[0] == 0 &&
-        box[0].extent() == vector_of_reader && box[0].extent() * node.widest <= 16)
+    if (is_small && sharing.has_vectors && stage.pure > 0 && vector_of_reader > 1 &&
+        stage.dimensions[0] == 0 && box[0].extent() == vector_of_reader &&
+        box[0].extent() * node.widest <= 16)
         loops.vector = 0;
     const size_t count = stage.variables.size() - stage.pure;
     loops.unroll.assign(count, 0);

@@ -5,6 +5,8 @@ namespace tessera::autoscheduler {
 
 // Says how a plan's loops are shared out among blocks and threads.
 struct GpuSharing {
+    // What threads compute for themselves has vectors.
+    bool has_vectors = true;
     // Loops of which the compiler may not see that their number of iterations is known are left as
     // they are.
     bool is_careful = false;

@@ -13,6 +13,7 @@ void GpuStructure::append(GpuStructure &&more) {
     rule += more.rule;
     steps.insert(steps.end(), more.steps.begin(), more.steps.end());
     scheduled.merge(more.scheduled);
+    kernels.insert(kernels.end(), more.kernels.begin(), more.kernels.end());
 }
 
 Symbol name_made_of(const Graph &graph, const FunctionNode &f, const char *suffix) {

@@ -1,4 +1,5 @@
 #pragma once
+#include "autoscheduler/cost/gpu_kernel.h"
 #include "autoscheduler/graph.h"
 #include "autoscheduler/machine/gpu.h"
 #include "autoscheduler/space/loop_writer.h"
@@ -11,6 +12,7 @@ struct GpuStructure {
     std::string rule;  // its name, and of what: "rows by warps: softmax"
     std::vector<program::Step> steps;
     std::set<Symbol> scheduled;
+    std::vector<GpuKernel> kernels;  // that it makes, where they are estimated
 
     bool is_empty() const { return steps.empty(); }
     void append(GpuStructure &&more);

@@ -195,6 +195,9 @@ private:
         const double cycles = waves * (steps * step + around);
         if (best && best->cycles <= cycles) return;
         best = tile;
+        best->registers = registers;
+        best->shared_bytes = shared;
+        best->blocks = blocks;
         best->cycles = cycles;
         std::erase_if(best->axes, [&](const ProductAxis &a) {
             return &a != &best->axes[0] && &a != &best->axes[1] && a.block == 1;

@@ -21,6 +21,8 @@ struct ProductTile {
     std::optional<size_t>
         unrolled_tap;   // a variable of the sum along which rows share what is read
     int stages = 1;     // of the copies that run ahead; 1: none do
+    int registers = 0;  // of a thread, about
+    double shared_bytes = 0, blocks = 0;  // of a block; of all
     double cycles = 0;  // that are expected of a multiprocessor for all of its tiles
     int64_t threads() const;
 };

@@ -137,6 +137,24 @@ TEST_SUITE("autoscheduler, tuning") {
         CHECK(of(1, true) == of(2, true));
         CHECK(of(1, true) != of(1, false));
     }
+    TEST_CASE("for a GPU rules make the schedules, and the report lists the kernels") {
+        const TemporaryFolder folder;
+        const Answer a = answer_to({"--tune", "-g", "tuned_blur", "-g", "tuned_points", "-o",
+                                    folder.path, "--target", "x86-64-linux-cuda"});
+        CAPTURE(a.errors);
+        REQUIRE(a.status == 0);
+        CHECK(a.out.find("tuned_blur: tiles, ") != std::string::npos);
+        CHECK(a.out.find("registers  shared occupancy") != std::string::npos);
+        CHECK(a.errors == "");
+        CHECK(folder.text("tuned_blur.schedule.h").find(".gpu_blocks(") != std::string::npos);
+        CHECK(folder.text("tuned_blur.kernels.txt").find("bound by") != std::string::npos);
+        for (const char *option : {"--export", "--trials", "--log"}) {
+            const Answer b = answer_to({"--tune", "-g", "tuned_blur", "-o", folder.path, option,
+                                        "5", "--target", "x86-64-linux-cuda"});
+            CHECK(b.status != 0);
+            CHECK(b.errors.find("leave") != std::string::npos);
+        }
+    }
     TEST_CASE("generators are tuned under one budget, and written as C++ with reports") {
         const TemporaryFolder folder;
         const std::string log = folder.file("log.jsonl");

@@ -6,6 +6,7 @@
 #include "autoscheduler/options.h"
 #include "autoscheduler/report.h"
 #include "autoscheduler/report_text.h"
+#include "autoscheduler/tune/gpu_report.h"
 #include "autoscheduler/tune/task_scheduler.h"
 #include "autoscheduler/tune/usage.h"
 #include "autoscheduler/tuning_problem.h"
@@ -63,6 +64,7 @@ Command parse(std::span<const std::string> arguments) {
              c.exported = v;
              c.measures = false;
          }},
+        {"--target", [&](const std::string &v) { c.target = Target(v); }},
         {"--linker", [&](const std::string &v) { c.linker = v; }},
         {"--log", [&](const std::string &v) { c.log = v; }},
         {"--trials", [&](const std::string &v) { c.trials = number("--trials", v, 1); }},
@@ -79,6 +81,8 @@ Command parse(std::span<const std::string> arguments) {
             c.measures = false;
         } else if (word == "--no-reports") {
             c.reports = false;
+        } else if (word.starts_with("--target=")) {
+            c.target = Target(word.substr(equals + 1));
         } else if (const auto o = options.find(word); o != options.end()) {
             if (i + 1 == arguments.size()) throw CompileError(str(word, " wants a value after it"));
             o->second(arguments[++i]);
@@ -132,6 +136,22 @@ private:
     std::map<std::string, size_t> measured;
     const Clock::time_point begin = Clock::now();
 };
+
+std::unique_ptr<GeneratorBase> made(const std::string &name, const Command &command,
+                                    const GeneratorSource &source) {
+    GeneratorJob job;
+    job.generator = name;
+    job.params = command.params;
+    job.source = &source;
+    // An autoscheduler in the context lets the generator leave its own schedule out.
+    return create_generator(job, GeneratorContext(command.target, {"tessera"}));
+}
+
+std::string source_of(const std::string &name, const program::Algorithm &algorithm,
+                      const program::Schedule &schedule) {
+    return "// The schedule of " + name + ", for a Pipeline `pipeline` of the same algorithm.\n" +
+           program::print_schedule(algorithm, schedule);
+}
 
 // One generator's pipeline, with all that its search works on.
 class Job {
@@ -239,20 +259,7 @@ private:
     static std::string known(const char *format, double v) {
         return v > 0 ? autoscheduler::number(format, v) : "-";
     }
-    static std::unique_ptr<GeneratorBase> made(const std::string &name, const Command &command,
-                                               const GeneratorSource &source) {
-        GeneratorJob job;
-        job.generator = name;
-        job.params = command.params;
-        job.source = &source;
-        // An autoscheduler in the context lets the generator leave its own schedule out.
-        return create_generator(job, GeneratorContext(command.target, {"tessera"}));
-    }
-    std::string source() const {
-        return "// The schedule of " + name +
-               ", for a Pipeline `pipeline` of the same algorithm.\n" +
-               program::print_schedule(problem.algorithm, best.schedule);
-    }
+    std::string source() const { return source_of(name, problem.algorithm, best.schedule); }
 
     const Command &command;
     std::unique_ptr<GeneratorBase> generator;
@@ -338,13 +345,76 @@ void run(Jobs &jobs, const Command &command, const Display &display) {
     jobs.each([](Job &job) { job.finish(); });
 }
 
+// A pipeline with kernels, which rules alone schedule.
+class KernelJob {
+public:
+    KernelJob(const std::string &name, const Command &command, const GeneratorSource &source)
+        : name(name), generator(made(name, command, source)),
+          problem(generator->get_pipeline(), command.target,
+                  known_machine(command.target, command.cores)),
+          machine(GpuMachine::usual(command.target)),
+          found(schedule_for_gpu(problem.workload, machine)) {}
+
+    void write(const Command &command, std::ostream &out) const {
+        const std::string base = command.folder + "/" + name;
+        const std::string report = report_of_kernels(name, found, machine);
+        driver::write_text(base + ".schedule.h",
+                           source_of(name, problem.algorithm, found.schedule));
+        if (command.reports) driver::write_text(base + ".kernels.txt", report);
+        out << report;
+    }
+
+private:
+    const std::string name;
+    std::unique_ptr<GeneratorBase> generator;
+    const TuningProblem problem;
+    const GpuMachine machine;
+    const GpuRulesResult found;
+};
+
+// What asks for a card is refused, and said to be.
+void check_for_gpu(const Command &command) {
+    if (!command.exported.empty()) {
+        throw CompileError("--export writes candidates for a CPU; kernels are not measured yet, "
+                           "and those of a target with a GPU are made by rules: leave it out");
+    }
+    if (command.trials > 0 || !command.log.empty() || command.seconds < 1e9) {
+        throw CompileError("--trials, --seconds and --log are for what is measured, which kernels "
+                           "are not yet: for a target with a GPU rules make schedules; leave them "
+                           "out");
+    }
+}
+
+void tune_kernels(const Command &command, std::ostream &out, const GeneratorSource &source) {
+    check_for_gpu(command);
+    std::vector<std::string> failed;
+    std::string first_message;
+    for (const auto &[name, weight] : command.generators) {
+        try {
+            KernelJob(name, command, source).write(command, out);
+        } catch (const std::exception &e) {
+            const std::string message = str(name, ": ", e.what());
+            if (failed.empty()) first_message = message;
+            if (command.generators.size() > 1) warn(Location(), message);
+            failed.push_back(name);
+        }
+    }
+    if (failed.empty()) return;
+    if (command.generators.size() == 1) throw RuntimeError(first_message);
+    throw RuntimeError(
+        str(failed.size(), " of ", command.generators.size(), " pipelines failed: ", join(failed)));
+}
+
 // Mistakes that are not those of one pipeline.
-void check(const Command &command, const GeneratorSource &source) {
+void check_names(const Command &command, const GeneratorSource &source) {
     const std::vector<std::string> names = source.names();
     for (const auto &[name, weight] : command.generators) {
         if (std::ranges::count(names, name)) continue;
         throw CompileError(str("there is no generator ", name, choices_text(name, names)));
     }
+}
+void check(const Command &command, const GeneratorSource &source) {
+    check_names(command, source);
     const std::string log = command.log_path();
     if (!log.empty()) read_records(log, [](const auto &) {}).warn_of_damage(log);
 }
@@ -358,6 +428,15 @@ int tune_generators(std::span<const std::string> arguments, std::ostream &out,
         out << "usage: generator --tune" << tune_options;
         return 0;
     }
+    if (command.target.has_gpu_feature()) {
+        check_names(command, source);
+        if (command.generators.empty()) {
+            for (const std::string &name : source.names()) command.generators.emplace_back(name, 1);
+        }
+        std::filesystem::create_directories(command.folder);
+        tune_kernels(command, out, source);
+        return 0;
+    }
     if (command.measures && !runs_here(command.target)) {
         warn(Location(), str("nothing is measured, since this machine cannot run what is compiled "
                              "for ",
@@ -369,7 +448,6 @@ int tune_generators(std::span<const std::string> arguments, std::ostream &out,
     if (command.generators.empty()) {
         for (const std::string &name : source.names()) command.generators.emplace_back(name, 1);
     }
-    warn_of_gpu(command.target);
     if (command.exported.empty())
         warn_of_cores(str("--parallelism ", command.cores), command.cores);
     std::filesystem::create_directories(command.folder);

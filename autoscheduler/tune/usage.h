@@ -6,7 +6,7 @@ namespace tessera::autoscheduler {
 constexpr const char *tune_options =
     R"( [-g name]... [-o folder] [--trials n] [--seconds n] [--log file]
                  [--parallelism n] [--seed n] [--no-measure] [--no-reports] [--export folder]
-                 [--linker cc] [target=t] [name=value ...]
+                 [--linker cc] [--target t] [name=value ...]
 
 Finds schedules for pipelines of generators, as autoscheduler=tessera does for one.
   -g name        a generator, or name:weight, how often it runs beside the others; may be given
@@ -16,8 +16,10 @@ Finds schedules for pipelines of generators, as autoscheduler=tessera does for o
   --seconds n    after which no more are begun
   --log file     measurements, as JSON lines: what it has is not measured again, so that whatever
                  ends the search, the next one goes on there; tuning.jsonl without it
-  --parallelism n, --seed n, target=t, name=value
-                 cores; of the random choices; of the machine, and parameters of the generators
+  --parallelism n, --seed n, --target t, name=value
+                 cores; of the random choices; of the machine (target=t is the same), and
+                 parameters of the generators. For a target with a GPU, such as host-cuda, rules
+                 make the schedules: nothing is measured, and the report lists the kernels
   --no-measure   the best of --log; without one, the cost model alone chooses, in seconds
   --no-reports   writes no pages of HTML
   --export folder

@@ -39,7 +39,7 @@ std::vector<program::FunctionRef> estimated_outputs(const Plan &plan, Built &bui
     for (Func &f : built.pipeline.outputs()) {
         Region estimates;
         for (size_t d = 0; d < size_t(f.dimensions()); d++) {
-            estimates.emplace_back(first[d], plan.size[d] * larger);
+            estimates.emplace_back(first[d], std::max(1, plan.size[d] * larger));
         }
         f.set_estimates(estimates);
         outputs.push_back(f.function());
