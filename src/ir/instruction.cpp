@@ -73,35 +73,46 @@ bool Instruction::is_on(const Target &target) const {
     });
 }
 
-void verify(const Instruction &instruction) {
+namespace {
+
+// Says how a row contradicts itself; empty if it does not.
+std::string fault_of_row(const Instruction &instruction) {
     const Meaning meaning(instruction.meaning);
     for (const InstructionOperand &o : instruction.operands) {
-        const auto refuse = [&](const std::string &why) {
-            throw InternalError(
-                str("the instruction ", instruction.name, ": ", o.name, " ", why, ": ", o.layout));
+        const auto fault = [&](const std::string &why) {
+            return str("the instruction ", instruction.name, ": ", o.name, " ", why, ": ",
+                       o.layout);
         };
         const auto used = meaning.uses.find(o.name);
-        if (used == meaning.uses.end()) refuse("is not in its meaning");
+        if (used == meaning.uses.end()) return fault("is not in its meaning");
         std::vector<std::string> names;
         for (const LayoutCoordinate &c : o.layout.coordinates) {
             names.push_back(c.name);
-            if (!meaning.fits(c)) refuse(str("has another extent of ", c.name));
+            if (!meaning.fits(c)) return fault(str("has another extent of ", c.name));
         }
-        if (names != used->second) refuse("has other coordinates in its meaning");
+        if (names != used->second) return fault("has other coordinates in its meaning");
         const std::vector<std::string> wanted =
             o.place == OperandPlace::Registers ? std::vector<std::string>{"thread", "register"}
             : o.place == OperandPlace::Memory  ? std::vector<std::string>{"element"}
                                                : std::vector<std::string>{"row", "element"};
         std::vector<std::string> outputs;
         for (const LayoutOutput &output : o.layout.outputs) outputs.push_back(output.name);
-        if (outputs != wanted) refuse("has another kind of place");
+        if (outputs != wanted) return fault("has another kind of place");
         const bool is_by_threads =
             o.place == OperandPlace::Registers ||
             (o.place == OperandPlace::MemoryOfRows && instruction.threads > 1);
         if (is_by_threads && o.layout.outputs[0].extent() > instruction.threads)
-            refuse(str("is of more than ", instruction.threads, " threads"));
-        if (!is_injective(o.layout)) refuse("has two elements in one place");
+            return fault(str("is of more than ", instruction.threads, " threads"));
+        if (!is_injective(o.layout)) return fault("has two elements in one place");
     }
+    return "";
+}
+
+}  // namespace
+
+void verify(const Instruction &instruction) {
+    const std::string fault = fault_of_row(instruction);
+    if (!fault.empty()) throw InternalError(fault);
 }
 
 // ---- The table ----
@@ -197,11 +208,8 @@ void check_own_of_cpu(const Instruction &row) {
 
 void register_instruction(const Instruction &instruction) {
     if (instruction.is_of_cpu()) check_own_of_cpu(instruction);
-    try {
-        verify(instruction);
-    } catch (const InternalError &e) {
-        throw CompileError(e.what());
-    }
+    const std::string fault = fault_of_row(instruction);
+    if (!fault.empty()) throw CompileError(fault);
     Added &own = added();
     const std::lock_guard lock(own.mutex);
     own.rows.insert_or_assign(instruction.name, instruction);

@@ -1,6 +1,7 @@
 #include "lang/tensor_instruction.h"
 #include "base/error.h"
 #include "ir/gpu_instructions.h"
+#include <algorithm>
 
 namespace tessera {
 
@@ -17,6 +18,12 @@ TensorInstruction TensorInstruction::define(const TensorInstructionDescription &
                             .operands = {operand("D", description.d), operand("A", description.a),
                                          operand("B", description.b)},
                             .assembly = description.ptx};
+        for (const char *loop : {"i", "j", "k"}) {
+            if (std::ranges::none_of(row.operands, [&](const ir::InstructionOperand &o) {
+                    return o.layout.coordinate(loop) != nullptr;
+                }))
+                throw CompileError(str("no layout has the coordinate ", loop));
+        }
         row.meaning =
             ir::product_meaning(row.operands, row.extent("i"), row.extent("j"), row.extent("k"));
         ir::register_instruction(row);

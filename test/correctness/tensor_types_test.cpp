@@ -267,6 +267,11 @@ TEST_SUITE("tensor types") {
         CAPTURE(why);
         CHECK(why.find("tensor_types_test.cpp:") == 0);
         CHECK(why.find("A has two elements in one place") != std::string::npos);
+        d.a.layout = "i:16 k:16 -> thread(i%8*4 + k/4) register(i/8*4 + k%4)";
+        const std::string extents = refusal([&] { TensorInstruction::define(d); });
+        CAPTURE(extents);
+        CHECK(extents.find("B has another extent of k") != std::string::npos);
+        CHECK(extents.find("internal error") == std::string::npos);
     }
     TEST_CASE("names that no instruction has, and types that none multiplies, are refused") {
         const Shape s{16, 8, 16, 16, 8, 16};

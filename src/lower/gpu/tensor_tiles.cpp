@@ -16,8 +16,10 @@
 #include <bit>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <ranges>
 #include <unordered_set>
+#include <utility>
 
 namespace tessera::lower {
 
@@ -473,20 +475,24 @@ private:
         return any;
     }
     Stmt visit(const Provide &p) override {
-        refuse_outside(p.func);
-        return Mutator::visit(p);
+        refuse_outside(p.func, "where it is computed");
+        const auto around = std::exchange(computed, p.func);
+        const Stmt s = Mutator::visit(p);
+        computed = around;
+        return s;
     }
     Expr visit(const Call &c) override {
-        refuse_outside(c.callee);
+        refuse_outside(c.callee, computed ? str("where ", *computed, " uses it") : "where it is used");
         return Mutator::visit(c);
     }
-    void refuse_outside(Symbol func) const {
+    void refuse_outside(Symbol func, const std::string &where) const {
         const auto tile = tiles.find(func);
         if (tile == tiles.end()) return;
         throw CompileError(tile->second.storage->storage.compute_written,
                            str("store_in of ", func,
                                ": what is in MemoryType::Tile is computed and used within loops of "
-                               "gpu_warps or gpu_warpgroups; here it is outside of any"));
+                               "gpu_warps or gpu_warpgroups; ",
+                               where, ", it is outside of any"));
     }
     void check_alike(const TileNest &nest, const TileNest::Element &element, const For &loop) {
         const std::vector<Expr> here = element_of(nest, *element.tile, element.at, lets);
@@ -519,6 +525,7 @@ private:
 
     const Target &target;
     LetScope lets;
+    std::optional<Symbol> computed;  // the func whose values are read
     Realizations storage;                                              // around
     Tiles tiles;                                                       // around
     std::unordered_map<Symbol, const ProducerConsumer *> productions;  // of ring buffers, so far

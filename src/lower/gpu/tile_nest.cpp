@@ -349,7 +349,9 @@ private:
         for (const For *loop : nest.warps) {
             if (nest.count(loop) == 0)
                 refuse(str("how many iterations the ", loop_name(*loop),
-                           " has is not known; it is ", simplify(loop->extent)));
+                           " has is not known; it is ", simplify(loop->extent),
+                           ". bound_extent() of ", nest.stage->func,
+                           " can promise how much a block computes of it"));
         }
     }
     // All that an instruction does is inside of what is not its own.

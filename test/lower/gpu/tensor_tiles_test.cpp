@@ -71,11 +71,17 @@ TEST_SUITE("tensor tiles") {
                                    "            for p in [b*16, +4) of g p:\n"
                                    "                g(p, q) = f(p, v*16 + q):float32\n";
         CHECK(contains(refusal(share_tiles, narrow), "multiple of 8"));
+        const std::string open = std::string(cleared) +
+                                 "    gpu_warp for v in [0, +n) of g v:\n"
+                                 "        for q in [0, +16) of g q:\n"
+                                 "            for p in [b*16, +16) of g p:\n"
+                                 "                g(p, q) = f(p, v*16 + q):float32\n";
+        CHECK(contains(refusal(share_tiles, open), "is not known; it is n. bound_extent() of g"));
     }
     TEST_CASE("who uses a Tile outside of warps, or two elements at a time, is refused") {
         CHECK(contains(
             refusal(share_tiles, std::string(cleared) + "    g(0, 0) = f(b*16, 0):float32\n"),
-            "outside of any"));
+            "where g uses it, it is outside of any"));
         const std::string two = std::string(cleared) +
                                 "    gpu_warp for v in [0, +2) of g v:\n"
                                 "        for q in [0, +16) of g q:\n"
