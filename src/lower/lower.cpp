@@ -99,16 +99,15 @@ class SimplifyBounds final : public Mutator {
         return let.with<&LetStmt::body>(scope.within(let, [&] { return (*this)(let.body); }));
     }
     Stmt visit(const For &loop) override {
-        const Stmt body = scope.within(loop, [&] { return (*this)(loop.body); });
-        return loop.with<&For::extent, &For::body>(simplified(loop.extent), body);
+        return loop.with<&For::extent, &For::body>(simplified(loop.extent), (*this)(loop.body));
     }
     Expr simplified(const Expr &extent) const {
         const Expr simple = algebra::simplify(extent);
         if (is_const(simple)) return simple;
-        const Expr known = algebra::simplify(remove_likely(scope.expand(extent)), scope.known());
+        const Expr known = algebra::simplify(remove_likely(scope.expand(extent)));
         return is_const(known) ? known : simple;
     }
-    LetScope scope;
+    LetScope scope;  // of lets: where a loop of one iteration ends, a copy fills a box with zeros
 };
 
 bool has_tensor_instructions(const Stmt &s) {
