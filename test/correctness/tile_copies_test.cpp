@@ -219,15 +219,10 @@ TEST_SUITE("tile stores") {
         test::check_fast(ptx);
     }
     TEST_CASE("tiles that may begin anywhere in a row are stored by threads") {
-        for (const bool is_known : {false, true}) {
-            CAPTURE(is_known);
-            StagedProduct<float16_t> p(40, 72);
-            // The last tile begins at column 8.
-            if (is_known) p.out.bound(x, 0, 72);
-            p.schedule(32, 64, mma, TailStrategy::ShiftInwards);
-            CHECK((count_of(test::ptx_of(p.out, 90), tile_store) > 0) == is_known);
-            p.check();
-        }
+        StagedProduct<float16_t> unknown(40, 72);
+        unknown.schedule(32, 64, mma, TailStrategy::ShiftInwards);
+        CHECK(count_of(test::ptx_of(unknown.out, 90), tile_store) == 0);
+        unknown.check();
         StagedProduct<float16_t> odd(40, 68);
         odd.out.bound(x, 0, 68);
         odd.schedule(32, 64, mma, TailStrategy::ShiftInwards);
