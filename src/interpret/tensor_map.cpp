@@ -41,13 +41,17 @@ TensorMap::TensorMap(MemoryRef of, int64_t first, const std::vector<int64_t> &nu
     strides.insert(strides.begin(), take(1)[0]);
     shift = take(1)[0];
     swizzle = *next;
-    if (is_stored && shift != 0) refuse("what is stored to has no shift");
+    if (is_stored && (shift != 0 || first * memory->type.bytes() % slot_bytes != 0))
+        refuse("what is stored to begins at no multiple of 16 bytes");
     if (shift < 0) refuse("no shift of its rows lets all boxes begin at multiples of 16 bytes");
     const int64_t bytes = memory->type.bytes();
     if (numbers[0] != bytes) refuse("its elements have ", bytes, " bytes, and not ", numbers[0]);
     if (strides[0] != 1) refuse("its elements are ", strides[0], " elements apart");
     for (size_t d = 0; d < rank; d++) {
         if (extents[d] < 1) refuse("it has ", extents[d], " elements in dimension ", d);
+        // Of other arrays the runtime makes a copy.
+        if (is_stored && d > 0 && strides[d] * bytes % slot_bytes != 0)
+            refuse("its rows are ", strides[d] * bytes, " bytes apart, which is no multiple of 16");
     }
     for (size_t d = 0; d < box.size(); d++) {
         if (box[d] < 1 || box[d] > (is_im2col && d == 1 ? most_places : most_of_box))

@@ -218,6 +218,32 @@ TEST_SUITE("tile stores") {
         CHECK(count_of(ptx, tile_store) > 0);
         test::check_fast(ptx);
     }
+    TEST_CASE("tiles that may begin anywhere in a row are stored by threads") {
+        StagedProduct<float16_t> unknown(40, 72);
+        unknown.schedule(32, 64, mma, TailStrategy::ShiftInwards);
+        CHECK(count_of(test::ptx_of(unknown.out, 90), tile_store) == 0);
+        unknown.check();
+        StagedProduct<float16_t> odd(40, 68);
+        odd.out.bound(x, 0, 68);
+        odd.schedule(32, 64, mma, TailStrategy::ShiftInwards);
+        CHECK(count_of(test::ptx_of(odd.out, 90), tile_store) == 0);
+        odd.check();
+    }
+    TEST_CASE("rows at no multiples of 16 bytes that nobody tells of are refused when it runs") {
+        for (const Target &target : targets()) {
+            CAPTURE(target.to_string());
+            StagedProduct<float16_t> p(40, 68);
+            p.schedule(32, 64, mma, TailStrategy::GuardWithIf);
+            std::string why;
+            try {
+                p.out.realize({68, 40}, target);
+            } catch (const RuntimeError &e) {
+                why = e.what();
+            }
+            CAPTURE(why);
+            CHECK(why.find("136 bytes") != std::string::npos);
+        }
+    }
     TEST_CASE("rows that are known to begin anywhere are stored by threads") {
         StagedProduct<int8_t> p(64, 128);
         p.schedule(32, 8, mma);  // rows of 8 bytes
@@ -323,6 +349,7 @@ namespace {
 struct Shape {
     int images, p, q, channels, filters, taps;
     int stride = 1, dilation = 1, padding = 0;
+    int first_channel = 0;  // of the input; if it is another one, nothing is promised of them
     int of_input(int outputs) const {
         return (outputs - 1) * stride + (taps - 1) * dilation + 1 - 2 * padding;
     }
@@ -338,8 +365,8 @@ struct OfPlaces {
     Buffer<float16_t> of_in, of_filter;
 
     explicit OfPlaces(const Shape &s)
-        : shape(s),
-          of_in(filled<float16_t>({s.channels, s.of_input(s.q), s.of_input(s.p), s.images})),
+        : shape(s), of_in(filled<float16_t>({s.channels + s.first_channel, s.of_input(s.q),
+                                             s.of_input(s.p), s.images})),
           of_filter(filled<float16_t>({s.channels, s.taps, s.taps, s.filters})) {
         const int width = s.of_input(s.q), height = s.of_input(s.p);
         const Expr none;
@@ -349,12 +376,12 @@ struct OfPlaces {
         const RVar c = sum.x, s_tap = sum.y, r_tap = sum.z;
         Var vc("vc"), vs("vs"), vr("vr");
         patch(vc, m, vs, vr) =
-            padded(vc, m % s.q * s.stride + vs * s.dilation - s.padding,
+            padded(vc + s.first_channel, m % s.q * s.stride + vs * s.dilation - s.padding,
                    m / s.q % s.p * s.stride + vr * s.dilation - s.padding, m / (s.q * s.p));
         conv(k, m) +=
             cast<float>(patch(c, m, s_tap, r_tap)) * cast<float>(filter(c, s_tap, r_tap, k));
         out(k, m) = conv(k, m);
-        in.dim(0).set_bounds(0, s.channels);
+        if (s.first_channel == 0) in.dim(0).set_bounds(0, s.channels);
         in.dim(1).set_bounds(0, width);
         in.dim(2).set_bounds(0, height);
         filter.dim(0).set_bounds(0, s.channels);
@@ -385,7 +412,8 @@ struct OfPlaces {
                           v = p * s.stride + r * s.dilation - s.padding;
                 if (u < 0 || v < 0 || u >= s.of_input(s.q) || v >= s.of_input(s.p)) continue;
                 for (int c = 0; c < s.channels; c++)
-                    all += float(of_in(c, u, v, n)) * float(of_filter(c, t, r, at[0]));
+                    all += float(of_in(c + s.first_channel, u, v, n)) *
+                           float(of_filter(c, t, r, at[0]));
             }
         }
         return all;
@@ -413,6 +441,11 @@ TEST_SUITE("places of convolutions") {
             CHECK(count_of(test::ptx_of(conv.out, 90), im2col) > 0);
             conv.check();
         }
+    }
+    TEST_CASE("channels that begin at no multiple of 16 bytes") {
+        OfPlaces conv({2, 5, 5, 64, 8, 3, 1, 1, 1, 3});
+        CHECK(count_of(test::ptx_of(conv.out, 90), im2col) > 0);
+        conv.check();
     }
     TEST_CASE("code") {
         OfPlaces conv({32, 14, 14, 128, 64, 3, 1, 1, 1});

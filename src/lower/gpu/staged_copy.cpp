@@ -237,7 +237,7 @@ void StagedCopy::check_rows_for_wgmma() const {
     const int64_t of_row = int64_t(extents[0]) * ring.types[0].bytes();
     if (is_operand(ring) && !swizzle_of_panels(of_row))
         refuse(str("for wgmma a row has a multiple of ", most_swizzle,
-                   " bytes, or 64 or 32; it has ", of_row));
+                   " bytes, or of 64 or 32; it has ", of_row));
 }
 
 // Within the production, and the lets around it.

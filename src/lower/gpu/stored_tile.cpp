@@ -20,7 +20,9 @@ std::optional<StoredTile> StoredTile::of(const Realize &tile, const Stmt &s,
     StoredTile found(tile, storage);
     const bool fits = found.read(s) && found.find_storage(around) && found.find_target(around) &&
                       found.find_limits(around);
-    return fits ? std::optional(std::move(found)) : std::nullopt;
+    if (!fits) return std::nullopt;
+    found.shift = found.shift_of_rows(around);
+    return found;
 }
 
 // Walks down to what is stored.
@@ -143,13 +145,18 @@ Stmt StoredTile::element(const std::vector<Expr> &at) const {
     return s;
 }
 
-// Returns true if boxes are known to begin at multiples of 16 bytes of a row: the machine has no
-// others.
-bool StoredTile::begins_at_slots() const {
+// Returns how far boxes begin from multiples of 16 bytes of a row, when it runs; the machine has no
+// others. Undefined: that is not the same for all boxes.
+Expr StoredTile::shift_of_rows(const AroundCopy &around) const {
     const auto step = int32_t(slot_bytes / tile.types[0].bytes());
-    return std::ranges::all_of(possible_values(to[0].first - mapped()[0].min), [&](const Expr &e) {
-        return is_zero(simplify(simplify(e) % step));
-    });
+    Expr phase;
+    for (const Expr &value : possible_values(to[0].first)) {
+        const Expr next = simplify(simplify(value) % step);
+        if (uses_any(next, around.names)) return {};
+        if (phase.defined() && !is_zero(simplify((next - phase) % step))) return {};
+        phase = next;
+    }
+    return simplify((mapped()[0].min - phase) % step);
 }
 
 Layout StoredTile::layout_for_machine() const {
@@ -168,7 +175,8 @@ Layout StoredTile::layout_for_machine() const {
         if (*to[i].d < next) return {};
         next = *to[i].d + 1;
     }
-    if (!fits || has_misaligned_rows(*target().as<Call>(), storage) || !begins_at_slots())
+    if (!fits || has_misaligned_rows(*target().as<Call>(), storage) || !shift.defined() ||
+        as_const_int(shift).value_or(0) != 0)
         return {};
     const Layout layout = panels_of(extents, bytes);
     const int64_t panels = std::max<int64_t>(1, of_row / most_swizzle);
@@ -219,7 +227,7 @@ Stmt StoredTile::by_machine() const {
     }
     t.place = call(Handle(), Intrinsic::address_of,
                    {Call::make(tile.types[0], tile.func, CallKind::Func, 0, first)});
-    t.map = tensor_map_of(*target().as<Call>(), all, t.copy, layout.outputs[0].swizzle);
+    t.map = tensor_map_of(*target().as<Call>(), all, t.copy, layout.outputs[0].swizzle, shift);
     const Stmt store = MachineOp::make(MachineOpKind::copy_tile, t.operands(), box);
     const Stmt panels = For::make(panel, 0, int32_t(extents[0]) / of_panel, LoopKind::Serial,
                                   Partition::Never, store);

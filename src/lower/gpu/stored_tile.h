@@ -44,7 +44,7 @@ private:
     bool find_limits(const AroundCopy &around);
     ir::Stmt element(const std::vector<ir::Expr> &at) const;
     ir::Expr target() const;  // one of its elements
-    bool begins_at_slots() const;
+    ir::Expr shift_of_rows(const AroundCopy &around) const;
     std::vector<MappedDimension> mapped() const;
 
     const ir::Realize &tile;
@@ -56,6 +56,7 @@ private:
     std::vector<const ir::For *> along;  // by dimension of the storage; null: it has one element
     std::vector<int64_t> extents;        // of the storage
     std::vector<Along> to;
+    ir::Expr shift;  // of the map
 };
 
 }  // namespace tessera::lower
