@@ -6,6 +6,7 @@ somebody waits for it. Its one kernel doubles its first array of int32 into its 
 import ctypes
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -58,7 +59,7 @@ class FakeCuda(ctypes.Structure):
         ("add_kernel", None, ctypes.c_void_p), ("memory", ctypes.c_void_p, ctypes.c_uint64), ("live_bytes", ctypes.c_uint64),
         ("kept_bytes", ctypes.c_uint64), ("set_memory", None, ctypes.c_uint64), ("set_capability", None, ctypes.c_int),
         ("set_pools", None, ctypes.c_bool), ("modules", ctypes.c_int), ("last_image", ctypes.c_char_p),
-        ("dynamic_shared", ctypes.c_int), ("retained", ctypes.c_int, ctypes.c_int), ("current", ctypes.c_void_p),
+        ("last_map", ctypes.c_char_p), ("dynamic_shared", ctypes.c_int), ("retained", ctypes.c_int, ctypes.c_int), ("current", ctypes.c_void_p),
         ("new_context", ctypes.c_void_p, ctypes.c_int), ("make_current", None, ctypes.c_void_p),
         ("new_stream", ctypes.c_void_p), ("pending", ctypes.c_int, ctypes.c_void_p)]]
 
@@ -68,6 +69,9 @@ class Gpu:
         self.library = ctypes.CDLL(os.environ["TESSERA_CUDA_DRIVER"])
         self.library.fake_cuda.restype = ctypes.POINTER(FakeCuda)
         self.control = self.library.fake_cuda().contents
+        functions = re.findall(r"\(\*(\w+)\)\(", (SOURCES / "fake_cuda.h").read_text().split("struct FakeCuda {")[1])
+        names = [name for name, *_ in FakeCuda._fields_]
+        assert names == functions[:len(names)], "FakeCuda is another struct than that of fake_cuda.h"
         context = ctypes.c_void_p()
         self.library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
         self.control.make_current(context)

@@ -94,7 +94,7 @@ int main() {
         Folder folder;
         write_library("with", 3, Target("host"));
         write_library("without", 3, Target("host-no_runtime"));
-        CHECK(size_of("with.a") - size_of("without.a") < 460 * 1024);
+        CHECK(size_of("with.a") - size_of("without.a") < 470 * 1024);
         run(cxx_compiler + "-shared -Wl,--whole-archive with.a -Wl,--no-whole-archive -s -o all.so "
                            "-lpthread -ldl");
         CHECK(size_of("all.so") < 300 * 1024);

@@ -138,6 +138,32 @@ TEST_SUITE("PTX") {
         CHECK(count_of(ptx, "ld.shared") == 2);
         CHECK(count_of(ptx, ".extern .shared") == 1);
     }
+    TEST_CASE("a copy that fills with zeros writes to the place that the branch taken has") {
+        const auto copied = [](const std::string &zeros) {
+            return ptx_of("    gpu_block for b in [0, +2):\n"
+                          "        allocate f: float32[8] in GPUShared\n"
+                          "        gpu_thread for t in [0, +4):\n"
+                          "            machine_op copy_async():\n"
+                          "                if b*4 + t < n:\n"
+                          "                    f[t] = src[b*4 + t]\n"
+                          "                else:\n"
+                          "                    f[" +
+                              zeros +
+                              "] = 0.0\n"
+                              "            async_commit():int32\n"
+                              "            async_wait(0):int32\n"
+                              "            gpu_barrier():int32\n"
+                              "            out[b*4 + t] = f[3 - t]\n",
+                          "x86-64-linux-cuda-cuda_capability_80");
+        };
+        const std::string same = copied("t"), other = copied("t + 4");
+        CAPTURE(other);
+        CHECK(count_of(same, "cp.async.ca.shared.global") == count_of(same, ".entry"));
+        CHECK(count_of(other, "cp.async.ca.shared.global") == count_of(other, ".entry"));
+        CHECK(count_of(same, "selp.b") == count_of(same, ".entry"));
+        CHECK(count_of(other, "selp.b") == 2 * count_of(other, ".entry"));
+        CHECK(assembles(other, "sm_80"));
+    }
     TEST_CASE("vectors of 16 bytes are accessed at once where they are aligned") {
         const std::string ptx =
             ptx_of("    gpu_block for b in [0, +n):\n"

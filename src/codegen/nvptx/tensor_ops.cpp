@@ -1,11 +1,14 @@
 #include "codegen/nvptx/kernel_emitter.h"
+#include "ir/equal.h"
 #include "ir/gpu_instructions.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
 #include "ir/tensor_operation.h"
 #include "ir/tile_copy.h"
 #include "ir/visitor.h"
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
+#include <ranges>
 #include <regex>
 
 // Asynchronous copies, barriers in memory, and the instructions of tensor cores (PTX ISA 9.0).
@@ -231,12 +234,20 @@ Stmt lets_first(const MachineOp &node) {
     return let->with<&LetStmt::body>(node.with<&MachineOp::body>(body));
 }
 
-// A body that stores zeros where it does not copy.
-bool is_filled(const IfThenElse &branch) {
+// Where a body stores zeros if it does not copy; undefined if it does something else. What is known
+// of the condition may have changed how the place is written.
+Expr place_of_zeros(const IfThenElse &branch, Symbol buffer) {
+    std::vector<const LetStmt *> lets;
     Stmt other = branch.else_case;
-    while (const auto *let = other.as<LetStmt>()) other = let->body;
+    for (const LetStmt *let; (let = other.as<LetStmt>()); other = let->body) lets.push_back(let);
     const auto *store = other.as<Store>();
-    return store && is_zero(store->value);
+    const bool is_filled =
+        store && store->buffer == buffer && !store->predicate.defined() && is_zero(store->value);
+    if (!is_filled) return {};
+    Expr place = store->index;
+    for (const LetStmt *let : std::views::reverse(lets))
+        place = substitute(let->name, let->value, place);
+    return place;
 }
 
 }  // namespace
@@ -247,13 +258,16 @@ void KernelEmitter::copy_async(const MachineOp &node) {
     const auto *branch = node.body.as<IfThenElse>();
     const auto *store = (branch ? branch->then_case : node.body).as<Store>();
     const auto *load = store ? store->value.as<Load>() : nullptr;
+    const Expr zeros = branch && store ? place_of_zeros(*branch, store->buffer) : Expr();
     const bool is_plain = load && !store->predicate.defined() && !load->predicate.defined() &&
-                          (!branch || is_filled(*branch));
+                          (!branch || (zeros.defined() && zeros.type() == store->index.type()));
     if (!has_async_copies || !is_plain) return run(node.body);
-    const auto *to = store->index.as<Ramp>(), *from = load->index.as<Ramp>();
+    const auto *to = store->index.as<Ramp>(), *from = load->index.as<Ramp>(),
+               *filled = branch ? zeros.as<Ramp>() : to;
     const int64_t bytes = int64_t(load->type.bytes()) * load->type.lanes();
     const bool is_dense =
-        load->type.is_scalar() || (to && from && is_one(to->stride) && is_one(from->stride));
+        load->type.is_scalar() || (to && from && filled && is_one(to->stride) &&
+                                   is_one(from->stride) && is_one(filled->stride));
     const llvm::Align aligned_to =
         std::min(alignment_of(store->buffer, load->type.element_of(), store->alignment),
                  alignment_of(load->buffer, load->type.element_of(), load->alignment));
@@ -262,10 +276,18 @@ void KernelEmitter::copy_async(const MachineOp &node) {
     MemoScope forget(*this);
     Value *source = element_pointer(load->buffer, load->type, from ? from->base : load->index);
     Value *target = element_pointer(store->buffer, load->type, to ? to->base : store->index);
-    std::vector<Value *> operands = {b.CreatePtrToInt(target, b.getInt32Ty()), source};
     // The machine fills with zeros what it is not told to copy.
-    if (branch)
-        operands.push_back(b.CreateSelect(value(branch->condition), int32(bytes), int32(0)));
+    Value *count = nullptr;
+    if (branch) {
+        Value *condition = value(branch->condition);
+        count = b.CreateSelect(condition, int32(bytes), int32(0));
+        const Expr place = filled ? filled->base : zeros;
+        if (!equal(place, to ? to->base : store->index))
+            target = b.CreateSelect(condition, target,
+                                    element_pointer(store->buffer, load->type, place));
+    }
+    std::vector<Value *> operands = {b.CreatePtrToInt(target, b.getInt32Ty()), source};
+    if (branch) operands.push_back(count);
     std::string text = copy_of_thread(bytes, load->type.bytes() * 8).assembly;
     text = replaced(replaced(std::move(text), "$T", "$0"), "$S", "$1");
     assembly(replaced(std::move(text), "$Z", branch ? ", $2" : ""),

@@ -482,7 +482,8 @@ private:
         return s;
     }
     Expr visit(const Call &c) override {
-        refuse_outside(c.callee, computed ? str("where ", *computed, " uses it") : "where it is used");
+        refuse_outside(c.callee,
+                       computed ? str("where ", *computed, " uses it") : "where it is used");
         return Mutator::visit(c);
     }
     void refuse_outside(Symbol func, const std::string &where) const {
@@ -526,8 +527,8 @@ private:
     const Target &target;
     LetScope lets;
     std::optional<Symbol> computed;  // the func whose values are read
-    Realizations storage;                                              // around
-    Tiles tiles;                                                       // around
+    Realizations storage;            // around
+    Tiles tiles;                     // around
     std::unordered_map<Symbol, const ProducerConsumer *> productions;  // of ring buffers, so far
     SharedTiles shares;
     std::unordered_set<Symbol> of_fragments;  // what instructions mma read

@@ -13,6 +13,7 @@
 #include "lower/storage/fold_indices.h"
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace tessera::lower {
 
@@ -101,8 +102,10 @@ Expr last_iteration(const For &loop) {
 // productions there are.
 class FindLoop final : public Visitor {
 public:
-    // `around`: the lets around the statement.
-    FindLoop(Symbol func, const Stmt &s, LetScope around) : func(func), lets(std::move(around)) {
+    // `around`: the lets around the statement; null: loops are of one iteration where their extents
+    // say so by themselves.
+    FindLoop(Symbol func, const Stmt &s, const LetScope *around) : func(func) {
+        if (around) lets = *around;
         (*this)(s);
     }
     const For *found = nullptr;
@@ -125,18 +128,22 @@ private:
         (*this)(p.body);
     }
     void visit(const LetStmt &let) override {
-        lets.within(let, [&] { (*this)(let.body); });
+        if (lets)
+            lets->within(let, [&] { (*this)(let.body); });
+        else
+            (*this)(let.body);
     }
     void visit(const Provide &) override {}
     void visit(const Evaluate &) override {}
     void visit(const AssertStmt &) override {}
 
     bool is_once(const For &loop) const {
-        return is_one(simplify(loop.extent)) || is_one(simplify(lets.expand(loop.extent)));
+        return is_one(simplify(loop.extent)) ||
+               (lets && is_one(simplify(lets->expand(loop.extent))));
     }
 
     const Symbol func;
-    LetScope lets;
+    std::optional<LetScope> lets;
     const For *outermost = nullptr;
 };
 
@@ -326,7 +333,9 @@ public:
     FoldsOfStorage(const Realize &r, const LetScope &around) : realize(r), lets(around) {}
 
     std::vector<Fold> find() {
-        const FindLoop look(realize.func, realize.body, lets);
+        // Blocks have regions of known extents. Elsewhere extents by lets grow with the pipeline.
+        const FindLoop look(realize.func, realize.body,
+                            realize.memory == MemoryType::Tile ? &lets : nullptr);
         loop = look.found;
         std::vector<Fold> folds;
         if (look.productions == 1 && look.in_stages && loop && !realize.storage.is_passed &&
