@@ -40,7 +40,7 @@ double scatter_of(const Growths &growths, size_t variable) {
     return std::clamp(std::abs(stride), 1.0, of_columns);
 }
 
-// Which element it is depends on data: not on a variable, a quotient or a rest.
+// Returns true if data say which element it is: no variable, quotient or rest does.
 bool is_chosen_by_data(const Growths &growths) {
     return std::ranges::any_of(growths, [](const std::vector<Growth> &along) {
         return std::ranges::any_of(along, [](const Growth &g) {

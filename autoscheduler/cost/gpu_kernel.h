@@ -25,8 +25,8 @@ struct GpuKernel {
     double bytes_from_memory = 0, bytes_from_cache = 0;  // of all blocks: read and written
     int parts = 1;  // stages that blocks compute, with barriers between them
 
-    // What takes the time: instructions, each of which waits for a pipe; one thread, whose
-    // instructions wait for one another; and bytes.
+    // The time goes to instructions, each of which waits for a pipe; to one thread, whose
+    // instructions wait for one another; and to bytes.
     struct Times {
         double launch = 0, instructions = 0, one_thread = 0, memory = 0;
         double all() const { return launch + std::max({instructions, one_thread, memory}); }

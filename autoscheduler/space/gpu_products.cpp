@@ -190,7 +190,7 @@ std::optional<GpuReader> reader_of_values(const Graph &graph, int function) {
     if (graph.functions[size_t(function)].is_output) return {};
     GpuReader reader = {only_reader(graph, function), {}};
     if (reader.stage < 0) return {};
-    // What is computed of its values alone is computed with them.
+    // Functions that read its values alone are computed with them.
     while (true) {
         const int n = graph.stages[size_t(reader.stage)].function;
         const FunctionNode &of = graph.functions[size_t(n)];
@@ -318,7 +318,7 @@ private:
         k.threads = int(tile.threads());
         k.held = tile.registers - 30;
         k.shared_bytes = tile.shared_bytes;
-        // What the tile was chosen by, as instructions of the whole card.
+        // The cycles that the tile was chosen by count as instructions of the whole card.
         k.lane_operations =
             tile.cycles / machine.card.gigahertz * 1e-3 * machine.lanes_in_microsecond() * 0.6;
         return k;

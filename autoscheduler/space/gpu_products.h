@@ -6,7 +6,7 @@
 
 namespace tessera::autoscheduler {
 
-// What a sum reads again and again for the values of a block's tile.
+// A sum reads an operand again and again for the values of a block's tile.
 struct GpuOperand {
     Source source;                      // a function, or an image that is read without one
     std::vector<int> readers;           // stages: what reads it, from the sum on: the last one does

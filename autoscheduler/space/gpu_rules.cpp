@@ -310,7 +310,7 @@ GpuPlan places_by_estimate(const Graph &graph, const GpuMachine &machine) {
 GpuRulesResult schedule_for_gpu(const Workload &workload, const GpuMachine &machine) {
     const Graph &graph = workload.graph();
     Attempts attempts(workload, machine);
-    // What reads rows by warps may be no operand of a product in the same loops.
+    // A stage that reads rows by warps may be no operand of a product in the same loops.
     for (bool has_products : {true, false}) {
         if (auto found = with_rules(workload, machine, has_products, attempts)) return *found;
     }

@@ -5,7 +5,7 @@ namespace tessera::autoscheduler {
 
 // Says how a plan's loops are shared out among blocks and threads.
 struct GpuSharing {
-    // What threads compute for themselves has vectors.
+    // Stages that threads compute for themselves have vectors.
     bool has_vectors = true;
     // Loops of which the compiler may not see that their number of iterations is known are left as
     // they are.

@@ -372,7 +372,7 @@ private:
     const GpuRulesResult found;
 };
 
-// What asks for a card is refused, and said to be.
+// Refuses the options that ask for a card. Throws CompileError.
 void check_for_gpu(const Command &command) {
     if (!command.exported.empty()) {
         throw CompileError("--export writes candidates for a CPU; kernels are not measured yet, "

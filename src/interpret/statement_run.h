@@ -118,7 +118,7 @@ struct Frame {
     std::optional<int64_t> box_swizzle;
     // Asynchronous tensor operations that it has not waited for, oldest first.
     std::deque<PendingSums> sums;
-    // What the machine reads of the tiles that it stores in a group; null: it is in none.
+    // The machine reads these of the tiles that it stores in a group; null: it is in none.
     std::shared_ptr<MachineReads> stored_tiles;
     // It has written these since its last fence, where the machine's units read the same memory.
     std::vector<std::pair<MemoryRef, int64_t>> unfenced;
@@ -144,7 +144,7 @@ struct SharedState {
     std::unordered_map<Symbol, const tessera_buffer_t *> buffers;  // the arguments
     std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
-    // Of products; null for other steps.
+    // Products have plans; they are null for other steps.
     std::unordered_map<const ir::MachineOp *, std::unique_ptr<TensorPlan>> tensor_plans;
     std::unordered_map<const ir::MachineOp *, std::vector<PlacedAccess>> placed_accesses;
     std::unordered_map<const ir::StmtNode *, bool> have_machine_readers;  // loops over threads

@@ -49,7 +49,7 @@ TensorMap::TensorMap(MemoryRef of, int64_t first, const std::vector<int64_t> &nu
     if (strides[0] != 1) refuse("its elements are ", strides[0], " elements apart");
     for (size_t d = 0; d < rank; d++) {
         if (extents[d] < 1) refuse("it has ", extents[d], " elements in dimension ", d);
-        // Of other arrays the runtime makes a copy.
+        // The runtime makes a copy of other arrays.
         if (is_stored && d > 0 && strides[d] * bytes % slot_bytes != 0)
             refuse("its rows are ", strides[d] * bytes, " bytes apart, which is no multiple of 16");
     }

@@ -166,8 +166,8 @@ const std::string *written_name(const MachineOp &op) {
     return name ? &name->value : nullptr;
 }
 
-// How many operands there are before the coordinates: of loads the name, the place, the barrier,
-// the map and the blocks; of stores the name, the place and the map.
+// Returns the number of operands before the coordinates: loads have the name, the place, the
+// barrier, the map and the blocks; stores have the name, the place and the map.
 size_t before_coordinates(const BoxCopy &copy) { return copy.mode == BoxCopy::Mode::Store ? 3 : 5; }
 
 size_t offsets_of(const BoxCopy &copy) {

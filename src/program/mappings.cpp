@@ -27,7 +27,7 @@ std::string obstacle_of(const Loop &loop) {
     return str("it is ", traits_of(loop.kind).directive, " already");
 }
 
-// How each term of a definition is what an instruction computes, and its conditions.
+// An instruction computes each term of a definition so, under these conditions.
 struct WayOfTerms {
     std::vector<InstructionMatch> terms;
     std::vector<Expr> conditions;

@@ -270,7 +270,7 @@ int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_
     if (s.has_places ? !scope.driver().encode_im2col : !scope.driver().encode_tiled)
         return fail(user_context, Message() << "the CUDA driver is too old: it has no tensor maps");
     if (s.shift != 0 || !array.is_aligned()) {
-        // What is stored to a copy would not be in the array.
+        // Stores to a copy would not reach the array.
         if (s.is_stored || !array.has_rows(scope.state().limits))
             return refuse(user_context, array, s);
         if (int error = align(user_context, scope, array, uint64_t(s.shift))) return error;

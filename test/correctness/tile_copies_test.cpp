@@ -1,7 +1,7 @@
-// What moves a tile between the memory of the device and that of a block: boxes that the machine
-// stores, places of convolutions, narrow panels, and copies of a producer's threads; by meaning,
-// thread by thread, without a GPU; as PTX, and what ptxas says of it where it is installed; and on
-// the GPU, where there is one.
+// Tiles move between the memory of the device and that of a block: the machine stores boxes, copies
+// places of convolutions and fills narrow panels, and threads of a producer copy. Each runs by its
+// meaning, thread by thread, without a GPU; as PTX that ptxas takes if it is installed; and on the
+// GPU, if there is one.
 #include "correctness/device_code.h"
 #include "error/refusal.h"
 #include "interpret/statement.h"

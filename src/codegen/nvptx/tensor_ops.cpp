@@ -234,8 +234,8 @@ Stmt lets_first(const MachineOp &node) {
     return let->with<&LetStmt::body>(node.with<&MachineOp::body>(body));
 }
 
-// Where a body stores zeros if it does not copy; undefined if it does something else. What is known
-// of the condition may have changed how the place is written.
+// Returns where a body stores zeros if it does not copy; undefined if it does something else. Facts
+// about the condition may have changed how the place is written.
 Expr place_of_zeros(const IfThenElse &branch, Symbol buffer) {
     std::vector<const LetStmt *> lets;
     Stmt other = branch.else_case;

@@ -58,8 +58,8 @@ private:
     const int64_t consumers, producers;
 };
 
-// What all threads of the producer run: loops over threads are over these, and what the machine is
-// asked for is asked by the first one.
+// Rewrites statements that all threads of the producer run: loops over threads are over these, and
+// the first one asks the machine for its copies.
 class ByProducers final : public Mutator {
 public:
     explicit ByProducers(const KernelDescription &kernel) : kernel(kernel) {}

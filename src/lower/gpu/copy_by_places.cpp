@@ -24,7 +24,7 @@ struct PlaceDigit {
     Expr before = 0, behind = 0;
     int64_t divisor = 1, modulus = 0, step = 1;
     bool is_plain() const { return modulus == 0 && step == 1; }
-    // What is added to a quotient can be added to what is divided.
+    // Moves a summand of the quotient to the dividend.
     void take_in() {
         before = simplify(before + behind * int32_t(divisor));
         behind = 0;

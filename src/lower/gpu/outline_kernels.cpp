@@ -43,7 +43,7 @@ private:
         passed.push_back(c.with<&IntrinsicCall::args>(operands));
         return Variable::make(Handle(), args.back().name);
     }
-    // What the operands of a map share with others has a name within the kernel.
+    // Lets of the kernel name the values that operands of a map share with others.
     Stmt visit(const LetStmt &let) override {
         const Expr value = (*this)(let.value);
         lets[let.name] = substitute(lets, let.value);

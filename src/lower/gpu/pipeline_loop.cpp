@@ -338,7 +338,7 @@ StagedCopy PipelineLoop::copy_of(const LoopParts::Copy &c, const Expr &number) c
     return copy;
 }
 
-// What is known around the copies.
+// Returns the facts that hold around the copies.
 AroundCopy PipelineLoop::around() const {
     algebra::Facts facts;
     const auto add = [&](const For &l) {
@@ -592,7 +592,7 @@ Stmt PipelineLoop::by_roles(std::vector<RoleBarriers> &all_barriers,
     const Stmt last_copies = has_threads ? last_of_producers(*barriers.copied, n) : Stmt(),
                begin_turn = turns ? turns->begin() : Stmt(),
                end_turn = turns ? turns->end() : Stmt();
-    // Where the instructions of an iteration are done at its end, so is what they read.
+    // If the instructions of an iteration are done at its end, its slot is empty then.
     if (!accumulators.defined()) {
         const Stmt body = Block::make({of_producer(produce), use, is_empty(slot)});
         return Block::make({begin_turn, loop.with<&For::body>(body), last_copies, end_turn});

@@ -28,8 +28,8 @@ struct SharedCopy {
 
 struct MappedDimension;  // tensor_maps.h
 
-// What is known around a copy: the names that are bound within the kernel, and of these the values
-// of lets, and in which intervals those of loops are.
+// Facts around a copy: the names that are bound within the kernel, and of these the values of lets
+// and the intervals of loops.
 struct AroundCopy {
     // Implicit: where nothing else is known.
     AroundCopy(const std::unordered_set<Symbol> &names, algebra::Facts facts = {},
@@ -99,8 +99,8 @@ private:
         ir::Expr number;  // of the first one
         int64_t of_image = 1;
     };
-    // How the machine copies: the coordinates of the first element, and which dimension of the box
-    // runs along each.
+    // The machine copies from the coordinates of a first element on; a dimension of the box runs
+    // along each.
     struct ByMachine {
         ir::BoxCopy copy;
         ir::Expr map;

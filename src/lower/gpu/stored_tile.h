@@ -12,8 +12,8 @@ namespace tessera::lower {
 //
 //     for y in [0, +64): for x in [0, +128): f(x + x0, y + y0) = s(x, y)
 //
-// Which threads make it is inferred: the machine stores boxes, with what is outside of f left out,
-// or the threads that have computed s share it out.
+// It is inferred who makes it: the machine stores boxes, and leaves out what is outside of f, or
+// the threads that have computed s share it out.
 class StoredTile {
 public:
     // Nothing if the statement is no such copy.

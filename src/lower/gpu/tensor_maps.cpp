@@ -46,7 +46,7 @@ std::vector<MappedDimension> dimensions_of(const Call &element, const Realizatio
         const auto property = [&](BufferField field, size_t d) {
             return BufferProperty::make(element.callee, field, int(d), element.referent);
         };
-        // What the user has promised is checked.
+        // The promises of the user are checked.
         const auto *p = dynamic_cast<const program::Parameter *>(element.referent.get());
         const auto known = [](const Expr &promised, const Expr &otherwise) {
             return promised.defined() && is_const(promised) ? cast(Int(32), promised) : otherwise;

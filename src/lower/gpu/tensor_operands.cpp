@@ -69,7 +69,7 @@ Substitution lets_within(const TileNest &nest) {
     return lets;
 }
 
-// What the update writes, and what it writes there.
+// The update writes a value to an element.
 struct UpdateOfStage {
     Expr written, value;
 };
@@ -100,7 +100,7 @@ std::optional<Factors> factors_of(const TileNest &nest, const UpdateOfStage &upd
 
 // ---- The conditions of what is added ----
 
-// What has to hold for an element of A, and of B, to be more than zero; outermost first.
+// These have to hold for an element of A, and of B, to be more than zero; outermost first.
 struct ConditionsOfFactors {
     std::vector<Expr> of_a, of_b;
 };

@@ -44,7 +44,7 @@ std::optional<NestOfUpdate> read_nest_of_update(const For &outermost) {
     return is_found ? std::optional(nest) : std::nullopt;
 }
 
-// What an instruction may add.
+// An instruction may add such a term.
 struct TermOfNest {
     Expr value, condition;
 };
@@ -140,7 +140,7 @@ private:
         const auto found = program::terms_of_sum(written, value);
         if (!found) return {};
         for (const program::SumTerm &term : *found) {
-            // What depends on the sum so far is not added later.
+            // A term that depends on the sum so far cannot be added later.
             const bool reads_sum =
                 uses_symbol(term.value, p.func) ||
                 (term.condition.defined() && uses_symbol(term.condition, p.func));

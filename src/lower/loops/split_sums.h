@@ -12,8 +12,8 @@ namespace tessera::lower {
 //                   + select(c, d(x, k)*e(k), 0)   tensorized for x: for k:
 //                                                    if c: f(x) = f(x) + d(x, k)*e(k)
 //
-// Where an instruction only adds, what is taken away has one factor negated, of floats or of
-// integers that are known not to be the least of their type. Updates with a term that no
+// If an instruction only adds, a product that is taken away has one factor negated, of floats or
+// of integers that are known not to be the least of their type. Updates with a term that no
 // instruction computes stay, to be refused by what looks for operands.
 ir::Stmt split_sums(const ir::Stmt &s, const Context &context);
 
