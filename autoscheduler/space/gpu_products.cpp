@@ -232,22 +232,29 @@ Symbol stage_operand(const Graph &graph, const GpuProduct &product, const GpuOpe
     return made;
 }
 
-void share_points(const Graph &graph, const StageNode &stage, GpuStructure &s) {
+// Shares out the points of a stage of the reader's function beside the one that reads.
+static void share_points(const Graph &graph, const StageNode &stage, GpuStructure &s) {
     const FunctionNode &of = graph.functions[size_t(stage.function)];
     LoopWriter loops(*of.function, stage.number, s.steps);
     const auto [block, thread] =
         loops.split(stage.variables.name(0), 128, TailStrategy::GuardWithIf, "_block", "_thread");
     std::vector<Symbol> order = {thread}, blocks = {block};
     for (size_t v = 1; v < stage.pure; v++) blocks.push_back(stage.variables.name(v));
-    while (blocks.size() > 3) {
-        const Symbol outer = blocks.back();
-        blocks.pop_back();
-        blocks.back() = loops.fuse(blocks.back(), outer);
-    }
+    loops.fuse_to_grid(blocks);
     order.insert(order.end(), blocks.begin(), blocks.end());
     loops.reorder(order);
     loops.set_kind(thread, LoopKind::GPUThread);
     for (Symbol b : blocks) loops.set_kind(b, LoopKind::GPUBlock);
+}
+
+void place_reader(const Graph &graph, const GpuReader &reader, GpuStructure &s) {
+    const FunctionNode &of = graph.functions[size_t(graph.stages[size_t(reader.stage)].function)];
+    for (int n : reader.between) s.scheduled.insert(graph.functions[size_t(n)].function->name);
+    s.scheduled.insert(of.function->name);
+    if (!of.is_output) add_directive(s.steps, of.function->name, ComputeLevel{LoopLevel::root()});
+    for (int stage : of.stages) {
+        if (stage != reader.stage) share_points(graph, graph.stages[size_t(stage)], s);
+    }
 }
 
 std::vector<Symbol> sums_of(const StageNode &reader) {
@@ -301,8 +308,6 @@ public:
         tile = *chosen;
         s.rule = "products in blocks: " + f.name;
         s.scheduled.insert(f.function->name);
-        for (int n : of_reader.between)
-            s.scheduled.insert(graph.functions[size_t(n)].function->name);
         s.kernels.push_back(estimated());
         const LoopLevel block = share_reader();
         share_sums(block);
@@ -379,12 +384,7 @@ private:
 
     LoopLevel share_reader() {
         const FunctionNode &of = graph.functions[size_t(reader.function)];
-        s.scheduled.insert(of.function->name);
-        if (!of.is_output)
-            add_directive(s.steps, of.function->name, ComputeLevel{LoopLevel::root()});
-        for (int stage : of.stages) {
-            if (stage != of_reader.stage) share_points(graph, graph.stages[size_t(stage)], s);
-        }
+        place_reader(graph, of_reader, s);
         const bool is_pure = reader.number == 0;
         if (is_pure && is_whole_for_certain(of))
             return share_reader(TailStrategy::ShiftInwards, {});
@@ -411,11 +411,7 @@ private:
             blocks.push_back(loop);
         }
         for (size_t a = 0; a < tile.axes.size(); a++) share(loops, tile.axes[a], within[a], shared);
-        while (blocks.size() > 3) {
-            const Symbol outer = blocks.back();
-            blocks.pop_back();
-            blocks.back() = loops.fuse(blocks.back(), outer);
-        }
+        loops.fuse_to_grid(blocks);
         std::vector<Symbol> order;
         for (const auto *some : {&shared.vectors, &shared.points, &shared.groups, &shared.threads})
             order.insert(order.end(), some->begin(), some->end());

@@ -50,8 +50,9 @@ Symbol stage_operand(const Graph &graph, const GpuProduct &product, const GpuOpe
 // The copy's arguments.
 std::vector<Symbol> args_of_copy(const Graph &graph, const GpuOperand &operand);
 
-// Shares out the points of a stage of the reader's function beside the one that reads.
-void share_points(const Graph &graph, const StageNode &stage, GpuStructure &structure);
+// Computes the reader's function at the root, and shares out the points of its stages beside the
+// one that reads; the functions between are inlined.
+void place_reader(const Graph &graph, const GpuReader &reader, GpuStructure &structure);
 // The loops over what an update of the reader adds up: parts, of which there is one.
 std::vector<Symbol> sums_of(const StageNode &reader);
 

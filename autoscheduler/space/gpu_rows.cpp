@@ -157,11 +157,7 @@ private:
             loops.split(stage.variables.name(1), rows_of_block, guard, "_block", "_row");
         std::vector<Symbol> blocks = {block};
         for (size_t v = 2; v < stage.pure; v++) blocks.push_back(stage.variables.name(v));
-        while (blocks.size() > 3) {
-            const Symbol outer = blocks.back();
-            blocks.pop_back();
-            blocks.back() = loops.fuse(blocks.back(), outer);
-        }
+        loops.fuse_to_grid(blocks);
         std::vector<Symbol> order = {quad, step, lane, row};
         order.insert(order.end(), blocks.begin(), blocks.end());
         loops.reorder(order);

@@ -192,8 +192,6 @@ public:
     GpuStructure operator()() {
         s.rule = "tensor cores: " + f.name;
         s.scheduled.insert(f.function->name);
-        for (int n : of_reader.between)
-            s.scheduled.insert(graph.functions[size_t(n)].function->name);
         choose_axes();
         share_sums(share_reader());
         return s;
@@ -250,12 +248,7 @@ private:
 
     LoopLevel share_reader() {
         const FunctionNode &of = graph.functions[size_t(reader.function)];
-        s.scheduled.insert(of.function->name);
-        if (!of.is_output)
-            add_directive(s.steps, of.function->name, ComputeLevel{LoopLevel::root()});
-        for (int stage : of.stages) {
-            if (stage != of_reader.stage) share_points(graph, graph.stages[size_t(stage)], s);
-        }
+        place_reader(graph, of_reader, s);
         const TailStrategy tail =
             reader.number == 0 ? TailStrategy::ShiftInwards : TailStrategy::GuardWithIf;
         LoopWriter loops(*of.function, reader.number, s.steps);
@@ -272,11 +265,7 @@ private:
         }
         Shared shared;
         for (size_t a = 0; a < axes.size(); a++) share(loops, axes[a], within[a], shared);
-        while (blocks.size() > 3) {
-            const Symbol outer = blocks.back();
-            blocks.pop_back();
-            blocks.back() = loops.fuse(blocks.back(), outer);
-        }
+        loops.fuse_to_grid(blocks);
         std::vector<Symbol> order = shared.within;
         order.insert(order.end(), shared.warps.begin(), shared.warps.end());
         std::vector<Symbol> sums = sums_of(reader);

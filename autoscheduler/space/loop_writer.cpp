@@ -39,6 +39,15 @@ Symbol LoopWriter::fuse(Symbol inner, Symbol outer) {
     return fused;
 }
 
+void LoopWriter::fuse_to_grid(std::vector<Symbol> &loops) {
+    constexpr size_t dimensions_of_grid = 3;
+    while (loops.size() > dimensions_of_grid) {
+        const Symbol outer = loops.back();
+        loops.pop_back();
+        loops.back() = fuse(loops.back(), outer);
+    }
+}
+
 void LoopWriter::reorder(const std::vector<Symbol> &innermost_first) {
     if (innermost_first.size() > 1) add(Reorder{innermost_first});
 }

@@ -30,6 +30,8 @@ public:
                                     const char *outer, const char *inner);
     // Returns the loop over both.
     Symbol fuse(Symbol inner, Symbol outer);
+    // Fuses the outermost of these loops, innermost first, until a grid has a dimension for each.
+    void fuse_to_grid(std::vector<Symbol> &loops);
     void reorder(const std::vector<Symbol> &innermost_first);
     void set_kind(Symbol loop, LoopKind kind) { add(program::SetLoopKind{loop, kind}); }
     // Makes the loop of a reduction a dimension of partial results, a function of that name.
