@@ -127,9 +127,9 @@ constexpr MemoryTraits traits_of(MemoryType memory) {
 // clang-format off
 #define TESSERA_MACHINE_OPS(X)                                                                     \
     X(tensor)     /* the threads that run an instruction (ir/tensor_operation.h) */                 \
-    X(copy_tile)  /* one thread, asynchronously: where to, the barrier that counts its bytes, a     \
-                     tensor_map, the blocks of the cluster that get the copy at that place, one bit \
-                     each, or 0 for this one alone, the coordinates */                              \
+    X(copy_tile)  /* one thread, asynchronously (ir/tile_copy.h): an instruction, the place in the  \
+                     block, of a load the barrier that counts its bytes, a tensor_map, of a load    \
+                     the blocks of the cluster that get it, a bit each, or 0; the coordinates */    \
     X(copy_async) /* one element after the other, of 16 bytes in all, asynchronously */             \
     X(store_quads) /* four threads exchange what they store, so that each stores 16 bytes: what     \
                      stores them, or nothing yet */
